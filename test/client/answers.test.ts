@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../src/bytes/index.ts';
 import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
 import { TransportError } from '../../src/errors.ts';
 import { envelope, json, type Answer } from '../faults/server.ts';
@@ -165,16 +166,11 @@ describe('an answer that reports an error', () => {
 
 const overloaded =
   (headers: Record<string, string>, retryAfterMs?: number): Answer =>
-  (_, response, n) =>
-    n === 0
-      ? envelope(
-          response,
-          429,
-          'control.RATE_LIMITED',
-          { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) },
-          headers,
-        )
-      : json(response, 200, exportResource);
+  (_, response, n) => {
+    if (n > 0) return json(response, 200, exportResource);
+    const members = defined({ retryable: true, retryAfterMs });
+    envelope(response, 429, 'control.RATE_LIMITED', members, headers);
+  };
 const now = () => Date.UTC(2026, 0, 1);
 
 describe('an answer that asks to wait', () => {

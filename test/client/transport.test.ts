@@ -18,7 +18,8 @@ import {
 const serve = eachServer();
 const extension = { ...sessionRef, ...extendBody };
 
-const readExport = (url: string): Promise<unknown> => testClient(url).client.evidence.exports.read(exportRef);
+const readExport = (url: string, options: Parameters<typeof testClient>[1] = {}): Promise<unknown> =>
+  testClient(url, options).client.evidence.exports.read(exportRef);
 
 /** Redirects the first requests to `/0`, `/1` and so on, and then answers. */
 const redirect =
@@ -57,20 +58,16 @@ describe('a redirect', () => {
 });
 
 it('a truncated body is detected even if the platform does not count bytes', async () => {
-  const { client } = testClient('http://control.example', {
-    retry: { retries: 0 },
-    fetch: async () => new Response('{}', { headers: { 'content-length': '3' } }),
-  });
-  const failure = await failureOf(client.evidence.exports.read(exportRef));
-  expect(failure).toMatchObject({ code: 'transport.INTERRUPTED' });
+  const fetch = async () => new Response('{}', { headers: { 'content-length': '3' } });
+  const work = readExport('http://control.example', { retry: { retries: 0 }, fetch });
+  expect(await failureOf(work)).toMatchObject({ code: 'transport.INTERRUPTED' });
 });
 
 describe('a timeout', () => {
   it('of the whole call ends its retries too', async () => {
     const server = await serve((_, response) => json(response, 503, {}));
-    const { client } = testClient(server.url, { timeouts: { totalMs: 100 }, sleep: sleepUntilAborted });
-    const failure = await failureOf(client.evidence.exports.read(exportRef));
-    expect(failure).toMatchObject({ code: 'transport.TIMEOUT' });
+    const work = readExport(server.url, { timeouts: { totalMs: 100 }, sleep: sleepUntilAborted });
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.TIMEOUT' });
     expect(server.seen).toHaveLength(1);
   });
 

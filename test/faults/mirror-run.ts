@@ -37,18 +37,6 @@ export type Transport = keyof typeof TRANSPORTS;
 /** The HTTP clients of the platform and of the command. */
 export const TRANSPORTS = { fetch: globalThis.fetch as Fetch, 'node:http': createHttpFetch() };
 
-export type Outcome = {
-  /** `whole`, or the code of the failure at the stage. */
-  readonly end: string;
-  /** The number of requests with the fault. */
-  readonly faults: number;
-  /** Bytes received for the file over all attempts. */
-  readonly received: number;
-  readonly waitsMs: readonly number[];
-  /** The error with all its members, and the events. */
-  readonly output: string;
-};
-
 /** Short timeouts for faults that only a timeout detects, and else timeouts that a busy machine does not reach. */
 export const timeoutsFor = (timed: boolean) =>
   timed ? { headersMs: 700, stallMs: 600 } : { headersMs: 20_000, stallMs: 20_000 };
@@ -64,12 +52,12 @@ export async function writeThird(folder: string, { files }: Origin): Promise<voi
   await target.close();
 }
 
-/** Mirrors through a proxy with a fault. */
+/** Mirrors through a proxy with a fault. It ends with `whole`, or with the code of the failure at the stage. */
 export async function mirrorUnder(
   { stage, respond, times, timed, transport }: Attack,
   folder: string,
   origin: Origin,
-): Promise<Outcome> {
+) {
   const { file, address } = AT[stage];
   const waitsMs: number[] = [];
   const sleep = async (ms: number): Promise<void> => void waitsMs.push(ms);
@@ -83,9 +71,12 @@ export async function mirrorUnder(
   let last = 0;
   const events: MirrorEvent[] = [];
   const facts = (failure?: unknown) => ({
+    /** The number of requests with the fault. */
     faults,
+    /** Bytes received for the file over all attempts. */
     received,
     waitsMs,
+    /** The error with all its members, and the events. */
     output: inspect([failure, events], { depth: 9 }),
   });
   try {

@@ -1,8 +1,7 @@
 import { afterAll } from 'vitest';
-import type { EvidenceExport, WorldSession } from '../../src/contract/index.ts';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { listen } from '../../src/server/index.ts';
-import { trustStore, type TrustStore } from '../../src/trust/index.ts';
+import { trustStore } from '../../src/trust/index.ts';
 import {
   EXPORT,
   id,
@@ -16,30 +15,19 @@ import {
   makePlane,
   importWorlds,
 } from '../server/make.ts';
-import { faultServer, type FaultServer } from './server.ts';
+import { faultServer } from './server.ts';
 
-/** A real control plane on a socket that serves one signed export with real parts and a local report. */
-export type Origin = {
-  readonly url: string;
-  readonly token: string;
-  readonly exportRef: { readonly projectId: string; readonly evidenceExportId: string };
-  readonly resource: EvidenceExport;
-  /** Every file of a complete mirror by its path, without its receipts and checksums. */
-  readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly trust: TrustStore;
-  readonly asOfMs: number;
-  /** Reads the session that can be extended. */
-  session(): Promise<WorldSession>;
-  /** A server that must never get a request. */
-  readonly other: FaultServer;
-};
+export type Origin = Awaited<ReturnType<typeof startOrigin>>;
 
 /** The part and the report whose requests have faults. The other part has none. */
 export const FAULTY_PART = 'parts/evidence_000000000001.zip';
 export const FAULTY_REPORT = 'local-reports/lrep_000000000001.zip';
 
-/** Starts it until the tests of a file have ended. Call it at the top of the file. */
-export async function startOrigin(): Promise<Origin> {
+/**
+ * Starts a real control plane on a socket that serves one signed export with real parts and a local report, until the
+ * tests of a file have ended. Call it at the top of the file.
+ */
+export async function startOrigin() {
   const plane = await makePlane();
   await createTenants(plane);
   await importWorlds(plane);
@@ -57,15 +45,17 @@ export async function startOrigin(): Promise<Origin> {
     url: listening.url,
     token: await token(plane, { permissions: ['evidence.read', 'session.control'] }),
     exportRef: { projectId: PROJECT, evidenceExportId: EXPORT },
-    resource,
-    files: new Map(Object.entries({ ...files, 'export.json': canonicalBytes(resource) })),
+    /** Every file of a complete mirror by its path, without its receipts and checksums. */
+    files: new Map<string, Uint8Array>(Object.entries({ ...files, 'export.json': canonicalBytes(resource) })),
     trust: trustStore([
       { issuer: 'acme', keyId, point, compromised: false, purposes: ['evidence', 'export'] },
     ]),
     asOfMs: NOW_MS,
+    /** Reads the session that can be extended. */
     async session() {
       return (await plane.store.sessions.find(PROJECT, id('ses', 1)))!.resource;
     },
+    /** A server that must never get a request. */
     other,
   };
 }

@@ -47,7 +47,9 @@ async function download(baseUrl: string, options: Partial<ClientOptions>): Promi
   }
 }
 
-const head = (...lines: readonly string[]): string => `${['HTTP/1.1 200 OK', ...lines].join('\r\n')}\r\n\r\n`;
+const headOf = (status: string, ...lines: readonly string[]): string =>
+  `${[`HTTP/1.1 ${status}`, ...lines].join('\r\n')}\r\n\r\n`;
+const head = (...lines: readonly string[]): string => headOf('200 OK', ...lines);
 
 it.each<[string, string | ((socket: Socket) => void)]>([
   ['a complete answer', `${head('content-length: 5', 'etag: "a"')}12345`],
@@ -70,11 +72,8 @@ it.each<[string, string | ((socket: Socket) => void)]>([
   ['chunks that are cut', (socket) => socket.end(`${head('transfer-encoding: chunked')}3\r\n123\r\n`)],
   ['a body that stalls', `${head('content-length: 5')}123`],
   ['a content coding', `${head('content-length: 1', 'content-encoding: gzip')}1`],
-  ['a status without a body', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'],
-  [
-    'a redirect to another host',
-    'HTTP/1.1 302 Found\r\nlocation: http://a.example/\r\ncontent-length: 0\r\n\r\n',
-  ],
+  ['a status without a body', headOf('503 Busy', 'content-length: 0')],
+  ['a redirect to another host', headOf('302 Found', 'location: http://a.example/', 'content-length: 0')],
   ['no answer', () => undefined],
   ['an end without an answer', (socket) => socket.end()],
   ['a reset without an answer', (socket) => socket.resetAndDestroy()],
@@ -82,7 +81,7 @@ it.each<[string, string | ((socket: Socket) => void)]>([
   ['headers that are too large', head(`x: ${'y'.repeat(20_000)}`, 'content-length: 0')],
   [
     'a protocol that was not requested',
-    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    headOf('101 Switching Protocols', 'upgrade: x', 'connection: upgrade'),
   ],
 ])('the fetch over node:http returns the same as that of the platform for %s', async (_, answer) => {
   const url = await serveRaw((socket) =>

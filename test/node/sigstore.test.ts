@@ -92,12 +92,10 @@ describe.each([
       command: ['openssl', 'dgst', '-sha256', '-sign', join(folder, 'key.pem')],
       publicKey: signer,
     });
-    for (const by of [signer, program])
-      expect(await checkEnvelope(parseEnvelope(encodeDsse(await sign(by))), accept)).toEqual([
-        true,
-        true,
-        true,
-      ]);
+    for (const by of [signer, program]) {
+      const envelope = parseEnvelope(encodeDsse(await sign(by)));
+      expect(await checkEnvelope(envelope, accept)).toEqual([true, true, true]);
+    }
   });
 
   it.each(changes)('is refused by sigstore, openssl and this program if its %s changed', async (_, apply) => {

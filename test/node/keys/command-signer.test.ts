@@ -109,20 +109,18 @@ describe('a program that does not sign', () => {
     ['never stops writing', ['cat /dev/zero'], 'trust.SIGNER_OUTPUT'],
     ['signs something else', [`echo other | ${SIGN}`], 'trust.SIGNER_FAULT'],
     ['signs with another hash', ['openssl dgst -sha384 -sign "$KEY"'], 'trust.SIGNER_FAULT'],
-    [
-      'signs with another key than the given public key',
-      [signWith('other.pem').join(' ')],
-      'trust.SIGNER_FAULT',
-    ],
   ];
   it.each(faults)('%s: nothing is signed, and the error has a code', async (_, lines, code) => {
     const signer = await makeScriptSigner(lines);
     await expect(signer.sign(message)).rejects.toMatchObject({ code });
   });
 
-  it('does not exist', async () => {
-    const signer = await makeSigner([pathOf('nothing')]);
-    await expect(signer.sign(message)).rejects.toMatchObject({ code: 'trust.SIGNER_FAILED' });
+  it.each([
+    ['signs with another key than the given public key', signWith('other.pem'), 'trust.SIGNER_FAULT'],
+    ['does not exist', [pathOf('nothing')], 'trust.SIGNER_FAILED'],
+  ] as const)('%s', async (_, command, code) => {
+    const signer = await makeSigner(command);
+    await expect(signer.sign(message)).rejects.toMatchObject({ code });
   });
 
   it.each([['exec sleep 600'], ['sleep 5 & wait'], ['trap "" TERM INT; while :; do :; done']])(

@@ -79,16 +79,12 @@ describe('a queue', () => {
 
   it('separates two runs in one database', async () => {
     const url = await server.database();
-    const [first, other] = [
-      await connectQueue(url, { name: 'one' }),
-      await connectQueue(url, { name: 'other' }),
-    ];
+    const first = await connectQueue(url, { name: 'one' });
+    const other = await connectQueue(url, { name: 'other' });
     await first.share(makeItems('a'));
     await other.share(makeItems('a', 'b'));
-    expect([await first.countJobs(), await other.countJobs()]).toEqual([
-      { ...NOTHING, waiting: 1 },
-      { ...NOTHING, waiting: 2 },
-    ]);
+    expect(await first.countJobs()).toEqual({ ...NOTHING, waiting: 1 });
+    expect(await other.countJobs()).toEqual({ ...NOTHING, waiting: 2 });
     await first.take();
     expect(await first.take()).toBeUndefined();
   });
@@ -96,9 +92,8 @@ describe('a queue', () => {
   it('refuses another command with the same name', async () => {
     const url = await server.database();
     await (await connectQueue(url)).share(makeItems('a'));
-    await expect((await connectQueue(url, { work: 'another' })).share(makeItems('a'))).rejects.toMatchObject({
-      code: 'queue.RUN_MISMATCH',
-    });
+    const other = await connectQueue(url, { work: 'another' });
+    await expect(other.share(makeItems('a'))).rejects.toMatchObject({ code: 'queue.RUN_MISMATCH' });
   });
 });
 

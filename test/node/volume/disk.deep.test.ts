@@ -161,24 +161,20 @@ describe('a mirror on a disk with an error', () => {
   });
 
   it.each(['read', 'look'] as const)(
-    'reports a file that it cannot read (%s) as unreadable, not damaged',
+    'reports a file that it cannot read (%s) as unreadable, not damaged, and fetches it again',
     async (act) => {
       const { server, place } = await makeComplete();
       disk.arm(act, 1, 'EIO', endsWith(PART));
       const client = createClient({ baseUrl: server.url, token: 'a-token' });
       const check = await checkMirror(exportRef, { client, to: await place.sink() });
       expect(check).toMatchObject({ outcome: 'unreadable', faults: [{ path: PART, found: 'unreadable' }] });
+      disk.arm(act, 1, 'EIO', endsWith(PART));
+      const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
+      expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
+      expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
+      expect((await expectSound(place)).length).toBe(sample.files.size);
     },
   );
-
-  it.each(['read', 'look'] as const)('fetches a file that it cannot read (%s) again', async (act) => {
-    const { server, place } = await makeComplete();
-    disk.arm(act, 1, 'EIO', endsWith(PART));
-    const { receipt, events } = await mirror(server, place.folder, { to: await place.sink() });
-    expect(events).toContainEqual({ type: 'looked', path: PART, bytes: 3_000, found: 'unreadable' });
-    expect(receipt.files.find(({ path }) => path === PART)?.state).toBe('fetched');
-    expect((await expectSound(place)).length).toBe(sample.files.size);
-  });
 
   it('ends if it cannot read a document that identifies it', async () => {
     const { server, place } = await makeComplete();
