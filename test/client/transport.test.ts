@@ -58,8 +58,10 @@ describe('a redirect', () => {
 });
 
 it('a truncated body is detected even if the platform does not count bytes', async () => {
-  const fetch = async () => new Response('{}', { headers: { 'content-length': '3' } });
-  const work = readExport('http://control.example', { retry: { retries: 0 }, fetch });
+  const work = readExport('http://control.example', {
+    retry: { retries: 0 },
+    fetch: async () => new Response('{}', { headers: { 'content-length': '3' } }),
+  });
   expect(await failureOf(work)).toMatchObject({ code: 'transport.INTERRUPTED' });
 });
 
