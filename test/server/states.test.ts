@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/index.ts';
 import { moveAttempt } from '../../src/server/builds/drive-attempt.ts';
 import { assertMove, isEnd, mayMove, transitions, type Machine } from '../../src/server/states.ts';
-import { id, ORG, PROJECT } from './make.ts';
+import { buildAttempt } from '../contract/resources.ts';
 
 const STATES: Record<Machine, readonly string[]> = {
   session: sessionStates,
@@ -78,19 +78,8 @@ it('a run has ended exactly in the terminal states', () => {
   expect(hostedRunStates.filter((state) => isEnd('run', state))).toEqual([...terminalRunStates]);
 });
 
-const first: BuildAttempt = {
-  schemaVersion: 1,
-  buildAttemptId: id('attempt', 1),
-  organizationId: ORG,
-  projectId: PROJECT,
-  sourceKind: 'upload',
-  requestedBy: 'somebody',
-  state: 'awaiting_upload',
-  diagnostics: [],
-  sourceClosure: [],
-  createdAtMs: 0,
-  updatedAtMs: 0,
-};
+const { finishedAtMs: _finishedAtMs, ...unfinished } = buildAttempt;
+const first: BuildAttempt = { ...unfinished, state: 'awaiting_upload' };
 
 it('a build attempt moves only along its table and finishes once', () => {
   fc.assert(

@@ -6,7 +6,7 @@ import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { HASH, id, makeAuthoringSession, PROJECT } from '../make.ts';
-import { arm, prepareStores, startProgram, type Environment } from './programs.ts';
+import { prepareStores, startProgram, type Environment } from './programs.ts';
 
 const postgres = await startPostgres({ durable: true });
 
@@ -75,7 +75,8 @@ async function testKills(env: Environment): Promise<void> {
     const { path, body, changes } = await makeRequest(n, stores, before);
     await stores.store.close();
     const dieAt = n % 8 < 5 ? AFTER_COMMIT : BEFORE_COMMIT;
-    await arm(child, dieAt);
+    child.send(dieAt);
+    await once(child, 'message');
     const key = `killed-key-${n}`;
     const headers = {
       authorization: `Bearer ${bearer}`,

@@ -39,12 +39,6 @@ export async function startProgram(
   return { child, message: String(message) };
 }
 
-/** Makes a server die before (0) or after (1) its next commit. */
-export async function arm(child: ChildProcess, dieAt: number): Promise<void> {
-  child.send(dieAt);
-  await once(child, 'message');
-}
-
 export async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const exit = once(child, 'exit');

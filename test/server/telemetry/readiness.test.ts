@@ -47,16 +47,13 @@ it('readiness answers 503 while the blobs cannot be reached, and then 200 again'
   expect((await ask(plane, '/readyz')).status).toBe(200);
 });
 
-it('readiness answers 503 when the schema is older than the program', async () => {
+it('readiness answers 503 for a schema older than the program, and 200 for a newer one during updates', async () => {
   setSchema('0');
   expect(await readChecks()).toMatchObject({ store: 'ok', schema: 'older' });
-});
-
-it('readiness answers 200 when the schema is newer than the program, so that updates can roll', async () => {
   setSchema('99');
+  passTime();
   const response = await ask(plane, '/readyz');
-  expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({ checks: { schema: 'newer' } });
+  expect([response.status, await response.json()]).toMatchObject([200, { checks: { schema: 'newer' } }]);
 });
 
 it('readiness answers 503 without the reason when the store does not answer', async () => {

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { digestOf, memoryAccess } from '../../../../src/bytes/index.ts';
 import { DrillproofError } from '../../../../src/errors.ts';
 import { createClient } from '../../../../src/client/index.ts';
@@ -110,20 +110,17 @@ it('an export is pending with its selection, then available, and mirrors and ver
   });
 
   const listening = await listen(plane.server);
-  try {
-    const client = createClient({ baseUrl: listening.url, token: plane.token });
-    const mirror = join(plane.folder, 'mirror');
-    const target = { projectId: PROJECT, evidenceExportId: EXPORT };
-    const receipt = await mirrorExport(target, { client, to: mirrorDirectory(mirror) });
-    expect(receipt.outcome).toBe('complete');
-    const source = directorySource(mirror);
-    const verified = await verifyExport(source, { asOfMs: plane.clock.nowMs, trust: trustKey(key) });
-    expect(verified.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(verified).toMatchObject({ verdict: 'verified', completeness: 'attested' });
-    expect(verified.parts).toHaveLength(2);
-  } finally {
-    await listening.close();
-  }
+  onTestFinished(() => listening.close());
+  const client = createClient({ baseUrl: listening.url, token: plane.token });
+  const mirror = join(plane.folder, 'mirror');
+  const target = { projectId: PROJECT, evidenceExportId: EXPORT };
+  const receipt = await mirrorExport(target, { client, to: mirrorDirectory(mirror) });
+  expect(receipt.outcome).toBe('complete');
+  const source = directorySource(mirror);
+  const verified = await verifyExport(source, { asOfMs: plane.clock.nowMs, trust: trustKey(key) });
+  expect(verified.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(verified).toMatchObject({ verdict: 'verified', completeness: 'attested' });
+  expect(verified.parts).toHaveLength(2);
 });
 
 it('an export selects by its half-open window, ordered by creation and id', async () => {
