@@ -36,9 +36,9 @@ export async function chooseStore(): Promise<() => Promise<Plane>> {
   if (!isDeep) return makePlane;
   const postgres = await startPostgres();
   return () =>
-    makePlane({}, async (folder, { now }) => ({
+    makePlane({}, async (folder, options) => ({
       store: await openPostgresStore(await postgres.schema()),
-      blobs: await openDiskBlobs(folder, now),
+      blobs: await openDiskBlobs(folder, options?.now),
     }));
 }
 

@@ -54,17 +54,14 @@ export const UNHURRIED: Partial<ServerLimits> = {
   downloadBurst: 1e6,
 };
 
-/** Opens the stores of a control plane in a folder. */
-type Open = (
-  folder: string,
-  options: { readonly now: () => number },
-) => Promise<Pick<Stores, 'store' | 'blobs'>>;
-
 /**
  * A control plane on a folder of its own, with a clock that the test moves. `log` has what was logged except for the
  * requests, which are in `requests`. `stored` reads resources of the first project.
  */
-export async function makePlane(limits: Partial<ServerLimits> = {}, open: Open = openEmbedded) {
+export async function makePlane(
+  limits: Partial<ServerLimits> = {},
+  open: (...args: Parameters<typeof openEmbedded>) => Promise<Pick<Stores, 'store' | 'blobs'>> = openEmbedded,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;

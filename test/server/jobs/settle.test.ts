@@ -13,11 +13,9 @@ const sweep = () => createDeadlineSweep({ store: plane.store, now: () => plane.c
 const read = async (rest: string) => (await (await ask(plane, inProject(rest), plane)).json()) as object;
 const LATE = { code: 'control.DEADLINE_EXCEEDED' };
 
-const SETTLE = { read, sweep, 'sweep of an operator': () => plane.admin.workOff() } as const;
+const SETTLE = { read, sweep, 'sweep of an operator': () => plane.admin.workOff() };
 
-describe.each(['read', 'sweep', 'sweep of an operator'] as const)('settled by a %s', (way) => {
-  const settle = (path: string): Promise<unknown> => SETTLE[way](path);
-
+describe.each(Object.entries(SETTLE))('settled by a %s', (way, settle) => {
   it.each([
     [-1, 'ready', 1],
     [0, 'expired', 2],

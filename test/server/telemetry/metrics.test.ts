@@ -20,16 +20,17 @@ beforeAll(async () => {
 });
 afterAll(() => listening.close());
 
-async function readSamples(name: string): Promise<Sample[]> {
+async function readSamples(name: string, labels: Record<string, string> = {}): Promise<Sample[]> {
   const response = await ask(plane, '/metrics');
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const families = [...parseExposition(await response.text()).values()];
-  return families.flatMap((family) => family.samples).filter((sample) => sample.name === name);
+  const samples = families.flatMap((family) => family.samples).filter((sample) => sample.name === name);
+  return samples.filter((sample) =>
+    Object.keys(labels).every((label) => sample.labels[label] === labels[label]),
+  );
 }
 const sum = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
-  (await readSamples(name))
-    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
-    .reduce((total, { value }) => total + value, 0);
+  (await readSamples(name, labels)).reduce((total, { value }) => total + value, 0);
 
 it('metrics need no token, use the text format, and report the version', async () => {
   expect(await readSamples('drillproof_build_info')).toEqual([
@@ -48,9 +49,7 @@ it('metrics count requests by operation and class of status, with their time', a
   expect(await sum('drillproof_http_requests_total', { operation, status: '4xx' })).toBe(2);
   const name = 'drillproof_http_request_duration_seconds';
   expect(await sum(`${name}_count`, { operation })).toBe(before + 3);
-  const buckets = (await readSamples(`${name}_bucket`)).filter(
-    ({ labels }) => labels['operation'] === operation,
-  );
+  const buckets = await readSamples(`${name}_bucket`, { operation });
   const bounds = buckets.map(({ labels }) => Number(labels['le']?.replace('+Inf', 'Infinity')));
   expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
 });
