@@ -20,7 +20,7 @@ const shared: [name: string, blobs: () => Promise<Environment>][] = [
   ['one S3 bucket', async () => ({ ...s3.env, BLOBS_URL: s3.url(await s3.bucket()) })],
 ];
 
-describe.each(shared)('two servers and two workers on one PostgreSQL and %s', (_, blobs) => {
+describe.each(shared)('two servers and two workers on one PostgreSQL and %s', (_name, blobs) => {
   let folder: string;
   let env: Environment;
   let stores: Stores;
