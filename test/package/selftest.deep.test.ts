@@ -26,7 +26,7 @@ test('the built command passes every vector in every way, with native and portab
     expect(ways).toEqual(['node', 'portable'].flatMap((name) => names.map((way) => `${way} (${name})`)));
     expect(passed).toBe(cases * ways.length);
   }
-});
+}, 120_000);
 
 test('an error of the primitives, which are in a separate file, is not an internal error of the built command', () => {
   const offCurve = readVectors('trust-stores').cases.find(({ id }) => id === 'key-off-curve');

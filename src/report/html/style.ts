@@ -62,7 +62,7 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
-@media screen and (max-width:32rem){figure{overflow-x:auto}figure>svg.plot{min-width:34rem}
+@media screen and (max-width:32rem){figure>svg.plot text{font-size:20px}
 table,caption,tbody,tr,tbody th,td{display:block}
 thead{display:none}
 tr{border-bottom:1px solid var(--line);padding:.4rem 0}

@@ -69,7 +69,8 @@ describe('drillproof with S3', () => {
     const address = s3.url(bucket, 'a');
     const strangerEnv = { ...s3.strangerEnv, DRILLPROOF_TOKEN: 'a-token' };
     const mirrored = await drillproof(lineFor(server.url, address), { env: strangerEnv });
-    expect([mirrored.code, mirrored.stderr]).toEqual([0, '']);
+    const notes = mirrored.stderr.replaceAll(/^mirrored .*%\n/gm, ''); // a slow machine gets lines of progress
+    expect([mirrored.code, notes]).toEqual([0, '']);
     expect((await drillproof(`inspect ${address}`, { env: strangerEnv })).code).toBe(0);
   });
 
