@@ -13,7 +13,7 @@ const deepOnly = 'test/**/*.deep.test.ts';
 /** What compares times, when no other test runs. */
 const timed = 'test/bench/*.deep.test.ts';
 /** Test files that try more, or use real servers too, in the deep run. */
-const scaled = testFiles(/support\/deep\.ts/);
+const scaled = testFiles(/support\/deep\.ts|eachTestOnStore/);
 /** Test files that replace modules, which must not reach other files. */
 const mocking = testFiles(/vi\.(mock|resetModules)\(|failing-disk\.ts/);
 
