@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { makeFolder } from '../support/folder.ts';
 import { contentOf } from './support.ts';
 
 /** An archive as a program reads it: each name with the SHA-256 of its bytes, or the reason of its refusal. */
@@ -23,22 +24,24 @@ def sight(path):
 print(json.dumps([sight(p) for p in sys.argv[1:]]))
 `;
 
-const folder = await makeFolder();
-let saved = 0;
-
-function save(bytes: Uint8Array): string {
-  const path = join(folder, `${saved++}.zip`);
-  writeFileSync(path, bytes);
-  return path;
+/** Writes archives to a folder, which the end of the test removes. */
+function save(archives: readonly Uint8Array[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'drillproof-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return archives.map((bytes, n) => {
+    const path = join(folder, `${n}.zip`);
+    writeFileSync(path, bytes);
+    return path;
+  });
 }
 
 /** All archives through one start of Python's `zipfile`. */
 export const pythonSights = (archives: readonly Uint8Array[]): Sight[] =>
-  JSON.parse(execFileSync('python3', ['-c', PYTHON, ...archives.map(save)], { encoding: 'utf8' })) as Sight[];
+  JSON.parse(execFileSync('python3', ['-c', PYTHON, ...save(archives)], { encoding: 'utf8' })) as Sight[];
 
 /** Each archive through `7zz`: what it lists, and the bytes that it extracts. */
 export const sevenZipSights = (archives: readonly Uint8Array[]): Sight[] =>
-  archives.map(save).map((path) => sevenZipSight(path));
+  save(archives).map((path) => sevenZipSight(path));
 
 function sevenZipSight(path: string): Sight {
   const out = `${path}.out`;
