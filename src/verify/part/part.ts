@@ -133,7 +133,7 @@ type OpenedBundle = {
   readonly bundle?: BundleContext;
 };
 
-/** `part.archive` and `bundle.manifest`; there is no value if the archive could not be read. */
+/** Runs the checks `part.archive` and `bundle.manifest`. Without a readable archive, the step has no value. */
 export async function openBundle(access: RandomAccess, part: PartContext): Promise<ReadStep<OpenedBundle>> {
   const { value: archive, ...opened } = await openPartArchive(access, part);
   if (archive === undefined) return opened;

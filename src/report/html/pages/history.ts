@@ -1,4 +1,4 @@
-import { defined, isoTime } from '../../../bytes/index.ts';
+import { defined, findLargest, isoTime } from '../../../bytes/index.ts';
 import type { TrustStore } from '../../../trust/index.ts';
 import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '../../../verify/index.ts';
 import type { ReportChain } from '../../signed/chain.ts';
@@ -168,8 +168,7 @@ function listEvidence(report: SignableReport): readonly Evidence[] {
 
 function timeOf(report: SignableReport, evidence: readonly Evidence[]): number | undefined {
   if (report.kind === 'decision') return report.asOfMs;
-  const last = evidence.reduce((latest, { asOfMs }) => Math.max(latest, asOfMs), -Infinity);
-  return evidence.length === 0 ? undefined : last;
+  return evidence.length === 0 ? undefined : findLargest(evidence.map(({ asOfMs }) => asOfMs));
 }
 
 /** Counts bundles by their verdict, for scrubs mirrors, and for decisions inputs. */
