@@ -4,10 +4,15 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from '../src/bytes/async.ts';
-import { packBundle, packExport, partPath, readPartFacts, type PartFacts } from '../src/evidence/index.ts';
-import { memoryAccess } from '../src/bytes/index.ts';
+import { packBundle } from '../src/evidence/bundle/pack-bundle.ts';
+import { packExport } from '../src/evidence/export/pack-export.ts';
+import { partPath } from '../src/evidence/export/manifest.ts';
+import { readPartFacts, type PartFacts } from '../src/evidence/bundle/part.ts';
+import { memoryAccess } from '../src/bytes/random-access.ts';
 import { formatChecksums } from '../src/evidence/export/checksums.ts';
-import { createSigner, formatEcJwk, trustStoreJwks } from '../src/trust/index.ts';
+import { createSigner } from '../src/trust/key/signer.ts';
+import { formatEcJwk } from '../src/trust/key/jwk.ts';
+import { trustStoreJwks } from '../src/trust/store.ts';
 import {
   collect,
   makeBundleInput,

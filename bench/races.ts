@@ -4,10 +4,16 @@ import { createPrivateKey, sign } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { openZip } from '../src/zip/index.ts';
-import { memoryAccess } from '../src/bytes/index.ts';
-import { encodeDsse, publicKeyPem, signDsse, trustStoreJwks } from '../src/trust/index.ts';
-import { decodeSignatureBytes, encodeStatement, parseAttestation } from '../src/evidence/index.ts';
+import { openZip } from '../src/zip/read/open.ts';
+import { memoryAccess } from '../src/bytes/random-access.ts';
+import { encodeDsse, signDsse } from '../src/trust/dsse.ts';
+import { publicKeyPem } from '../src/trust/key/key.ts';
+import { trustStoreJwks } from '../src/trust/store.ts';
+import {
+  decodeSignatureBytes,
+  encodeStatement,
+  parseAttestation,
+} from '../src/evidence/bundle/attestation.ts';
 import { collect, makeTrust } from '../test/support/evidence.ts';
 import { cli, program, shell, type Race, type Setting } from './race.ts';
 import { REMOTE_RACES } from './remote.ts';

@@ -1,21 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plugin } from 'esbuild';
-import { packedInputs } from './single.ts';
+import type { Metafile } from 'esbuild';
 
-/** Writes the licences of every package in a single file next to it, as they require. */
-export const notices: Plugin = {
-  name: 'notices',
-  setup(build) {
-    const { outdir = '.' } = build.initialOptions;
-    build.onEnd(({ metafile }) => {
-      const inputs = [...Object.keys(metafile?.inputs ?? {}), ...packedInputs];
-      const folders = [...new Set(inputs.flatMap(packageFolder))];
-      mkdirSync(outdir, { recursive: true });
-      writeFileSync(join(outdir, 'NOTICES.txt'), folders.toSorted().map(notice).join('\n'));
-    });
-  },
-};
+/** Writes the licences of every package that the bundler put into a file next to that file, as they require. */
+export function writeNotices(folder: string, metafiles: readonly Metafile[]): void {
+  const inputs = metafiles.flatMap((metafile) => Object.keys(metafile.inputs));
+  const packages = [...new Set(inputs.flatMap(packageFolder))];
+  writeFileSync(join(folder, 'NOTICES.txt'), packages.toSorted().map(notice).join('\n'));
+}
 
 const packageFolder = (input: string): string[] =>
   /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.slice(0, 1) ?? [];

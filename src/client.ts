@@ -1,17 +1,7 @@
 /** `drillproof/client`: the typed HTTP client of a control plane, with retries, paging and downloads. */
-export {
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  ControlError,
-  createClient,
-  type Download,
-  type DownloadOptions,
-  downloadPart,
-  type ExportRef,
-  HttpStatusError,
-  type PageOptions,
-  type PartRef,
-  httpStatusOf,
-  type WaitOptions,
-} from './client/index.ts';
+export type { CallOptions, ClientOptions } from './client/options.ts';
+export { type Client, createClient, type ExportRef, type PageOptions } from './client/client.ts';
+export { ControlError, HttpStatusError, httpStatusOf } from './client/http/errors.ts';
+export type { Download, DownloadOptions } from './client/download.ts';
+export { downloadPart, type PartRef } from './client/download-part.ts';
+export type { WaitOptions } from './client/wait.ts';

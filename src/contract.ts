@@ -4,38 +4,44 @@
  */
 export {
   type AssertionResult,
+  type HostedRun,
+  hostedRunSchema,
+  type RunResult,
+  runResultSchema,
+} from './contract/resources/run.ts';
+export {
   type Attestation,
   attestationSchema,
-  type AuthoringSession,
-  type AuthoringTurn,
-  type BuildAttempt,
-  buildAttemptSchema,
-  controlErrors,
-  digestSchema,
-  type ErrorEnvelope,
-  errorEnvelopeSchema,
   type EvidenceBundle,
   evidenceBundleSchema,
   type EvidenceExport,
   evidenceExportSchema,
   type ExportAttestation,
   exportAttestationSchema,
-  type HostedRun,
-  hostedRunSchema,
-  isControlCode,
   type LocalReportItem,
   localReportItemSchema,
-  openApiDocument,
+} from './contract/resources/evidence.ts';
+export type { AuthoringSession, AuthoringTurn } from './contract/resources/authoring.ts';
+export {
+  type BuildAttempt,
+  buildAttemptSchema,
+  type ToolSource,
+  toolSourceSchema,
+} from './contract/resources/build.ts';
+export {
+  controlErrors,
+  type ErrorEnvelope,
+  errorEnvelopeSchema,
+  isControlCode,
+} from './contract/operations/errors.ts';
+export { digestSchema } from './contract/scalars.ts';
+export { openApiDocument } from './contract/openapi/openapi.ts';
+export {
   type OperationName,
-  type OperationResource,
   operationRow,
   operations,
   type Params,
   type Result,
-  type RunResult,
-  runResultSchema,
-  type ToolSource,
-  toolSourceSchema,
-  type WorldSession,
-  worldSessionSchema,
-} from './contract/index.ts';
+} from './contract/operations/operations.ts';
+export type { OperationResource } from './contract/resources/operation.ts';
+export { type WorldSession, worldSessionSchema } from './contract/resources/session.ts';

@@ -1,4 +1,4 @@
-import type { Code } from './codes/index.ts';
+import type { Code } from './codes/catalogue.ts';
 
 export type ErrorContext = {
   /** A place in the input: a JSON pointer, an entry of an archive, a file. */

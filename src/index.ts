@@ -5,97 +5,62 @@
  *
  * Each name here is public; everything else is internal and may change (test/package/door.test.ts lists them).
  */
-export {
-  canonicalBytes,
-  canonicalJson,
-  type Digest,
-  digestOf,
-  memoryAccess,
-  parseJson,
-  type RandomAccess,
-} from './bytes/index.ts';
-export { type Code, codeEntry } from './codes/index.ts';
+export { canonicalBytes, canonicalJson } from './bytes/json/canonical.ts';
+export { type Digest, digestOf } from './bytes/hash.ts';
+export { memoryAccess, type RandomAccess } from './bytes/random-access.ts';
+export { parseJson } from './bytes/json/parse.ts';
+export { type Code, codeEntry } from './codes/catalogue.ts';
 export { DrillproofError, LimitError, TransportError } from './errors.ts';
 export {
   type BundleInput,
-  type BundleManifest,
-  DEFAULT_LIMITS,
-  type EvidenceLimits,
-  type EvidenceSource,
-  type ExportInput,
-  type ExportManifest,
-  memorySource,
   type ObjectInput,
   packBundle,
   type PackedBundle,
-  type PackedExport,
-  packExport,
-  parseAttestation,
-  parseBundleManifest,
-  parseExportManifest,
-  type PartFacts,
-  partPath,
-  readPartFacts,
-  zipSource,
-} from './evidence/index.ts';
-export {
-  type Decision,
-  DEFAULT_POLICY,
-  evaluate,
-  type EvidenceInput,
-  parsePolicy,
-  type Policy,
-  readPolicy,
-  signSummary,
-  summarize,
-  type SummaryReport,
-  verifySummary,
-} from './policy/index.ts';
-export { renderJson, renderText } from './report/index.ts';
-export {
-  createSigner,
-  importPublicKey,
-  keyIdOf,
-  parseTrustStore,
-  publicKeyPem,
-  type Purpose,
-  type Signer,
-  type Trust,
-  type TrustedKey,
-  trustStore,
-  type TrustStore,
-  trustStoreJwks,
-  type VerifyingKey,
-} from './trust/index.ts';
-export {
-  type AttestationReport,
-  type BundleReport,
-  type Check,
-  type Completeness,
-  type Coverage,
-  type Depth,
-  type Expectations,
-  type ExportReport,
-  type Finding,
-  type LocalReportReport,
-  type ReceiptsReport,
-  type Report,
-  type SecondOpinion,
-  type ToolSourceReport,
-  type Verdict,
-  verifyAttestation,
-  type VerifyAttestationOptions,
-  verifyDsse,
-  type VerifyDsseOptions,
-  verifyExport,
-  type VerifyExportOptions,
-  type VerifyOptions,
-  verifyPart,
-  type VerifyPartOptions,
-  type VerifyProgress,
-  verifyReceipts,
-  type VerifyReceiptsOptions,
-  verifyToolSource,
-  type VerifyToolSourceOptions,
-} from './verify/index.ts';
-export { openZip, writeZip, type ZipInput } from './zip/index.ts';
+} from './evidence/bundle/pack-bundle.ts';
+export { type BundleManifest, parseBundleManifest } from './evidence/bundle/manifest.ts';
+export { DEFAULT_LIMITS, type EvidenceLimits } from './evidence/document.ts';
+export { type EvidenceSource, memorySource, zipSource } from './evidence/source.ts';
+export { type ExportInput, type PackedExport, packExport } from './evidence/export/pack-export.ts';
+export { type ExportManifest, parseExportManifest, partPath } from './evidence/export/manifest.ts';
+export { parseAttestation } from './evidence/bundle/attestation.ts';
+export { type PartFacts, readPartFacts } from './evidence/bundle/part.ts';
+export type { Decision } from './policy/decision.ts';
+export { DEFAULT_POLICY, type Policy } from './policy/policy.ts';
+export { evaluate } from './policy/evaluate.ts';
+export type { EvidenceInput } from './policy/facts.ts';
+export { parsePolicy, readPolicy } from './policy/document/resolve.ts';
+export { signSummary, summarize } from './policy/vsa/vsa.ts';
+export type { SummaryReport } from './policy/vsa/read.ts';
+export { verifySummary } from './policy/vsa/verify.ts';
+export { renderJson } from './report/json.ts';
+export { renderText } from './report/text/text.ts';
+export { createSigner, type Signer } from './trust/key/signer.ts';
+export { importPublicKey, keyIdOf, publicKeyPem, type VerifyingKey } from './trust/key/key.ts';
+export { parseTrustStore, type Trust, trustStore, type TrustStore, trustStoreJwks } from './trust/store.ts';
+export type { Purpose, TrustedKey } from './trust/trusted-key.ts';
+export type {
+  AttestationReport,
+  BundleReport,
+  Check,
+  Completeness,
+  Coverage,
+  Depth,
+  ExportReport,
+  Finding,
+  LocalReportReport,
+  ReceiptsReport,
+  Report,
+  ToolSourceReport,
+  Verdict,
+} from './verify/report.ts';
+export type { Expectations, SecondOpinion, VerifyOptions } from './verify/options.ts';
+export { verifyAttestation, type VerifyAttestationOptions } from './verify/signature/attestation.ts';
+export { verifyDsse, type VerifyDsseOptions } from './verify/signature/verify-dsse.ts';
+export { verifyExport, type VerifyExportOptions } from './verify/export/export.ts';
+export { verifyPart } from './verify/part/part.ts';
+export type { VerifyPartOptions } from './verify/part/context.ts';
+export type { VerifyProgress } from './verify/export/parts.ts';
+export { verifyReceipts, type VerifyReceiptsOptions } from './verify/receipts/receipts.ts';
+export { verifyToolSource, type VerifyToolSourceOptions } from './verify/tool-source.ts';
+export { openZip } from './zip/read/open.ts';
+export { writeZip, type ZipInput } from './zip/write/write.ts';

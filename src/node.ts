@@ -1,41 +1,31 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, mirrors and scrubs. */
-export type { MirrorReceipt } from './evidence/index.ts';
+export type { MirrorReceipt } from './evidence/export/receipt.ts';
+export { checkMirror, type MirrorCheck } from './mirror/check.ts';
+export { createPacer } from './mirror/fetch/pace.ts';
+export { discoverExports, mirrorMany } from './mirror/archive.ts';
+export { type MirrorClient, replicaClient } from './mirror/replica.ts';
+export type { MirrorEvent, MirrorOptions } from './mirror/run.ts';
+export { mirrorExport } from './mirror/mirror.ts';
+export type { MirrorTarget } from './mirror/sink.ts';
+export { commandSigner, type CommandSignerOptions } from './node/keys/command-signer.ts';
+export { directorySource } from './node/evidence/directory-source.ts';
 export {
-  checkMirror,
-  createPacer,
-  discoverExports,
-  type MirrorCheck,
-  type MirrorClient,
-  type MirrorEvent,
-  mirrorExport,
-  mirrorMany,
-  type MirrorOptions,
-  type MirrorTarget,
-  replicaClient,
-} from './mirror/index.ts';
-export {
-  commandSigner,
-  type CommandSignerOptions,
-  directorySource,
   generateSigningKey,
-  mirrorDirectory,
-  type MirrorDirectoryOptions,
-  mirrorS3,
-  type MirrorS3Options,
-  openEvidence,
-  type OpenEvidence,
-  openFile,
-  openPartStore,
-  openScrubArchive,
-  type PartStore,
   readSigningKey,
   readVerifyingKey,
-  type ScrubArchive,
   type SigningKey,
-  verifyDirectory,
-  type VerifyDirectoryOptions,
   writeSigningKeyPem,
-  zipExport,
-} from './node/index.ts';
-export { secondOpinion } from './node/second-opinion/index.ts';
-export { type MirrorScrub, repairMirror, scrubMany, scrubMirror, type ScrubOptions } from './scrub/index.ts';
+} from './node/keys/keys.ts';
+export { mirrorDirectory, type MirrorDirectoryOptions } from './node/volume/mirror.ts';
+export { mirrorS3, type MirrorS3Options } from './node/s3/mirror.ts';
+export { openEvidence, type OpenEvidence } from './node/evidence/open-evidence.ts';
+export { openFile } from './node/evidence/file-access.ts';
+export { openPartStore, type PartStore } from './node/volume/part-store.ts';
+export { openScrubArchive, type ScrubArchive } from './node/scrub-archive.ts';
+export { verifyDirectory, type VerifyDirectoryOptions } from './node/verify-directory.ts';
+export { zipExport } from './node/evidence/yazl-export.ts';
+export { secondOpinion } from './node/second-opinion/second-opinion.ts';
+export type { MirrorScrub } from './scrub/result.ts';
+export { repairMirror } from './scrub/repair.ts';
+export { scrubMany, scrubMirror } from './scrub/mirror.ts';
+export type { ScrubOptions } from './scrub/options.ts';

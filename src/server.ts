@@ -1,31 +1,18 @@
 /** `drillproof/server`: a control plane, its listener, its workers and its administration. */
+export { type Admin, createAdmin } from './server/admin/admin.ts';
+export { type ControlServer, createServer, type ServerOptions } from './server/server.ts';
+export { createLog, type Log } from './server/telemetry/log.ts';
+export { createWorker, type Worker, type WorkerOptions } from './server/worker.ts';
+export { defaultLimits, type ServerLimits } from './server/limits.ts';
+export { listen, type Listening, type ListenOptions } from './server/listen.ts';
 export {
-  type Admin,
-  type ControlServer,
-  createAdmin,
-  createLog,
-  createServer,
-  createWorker,
-  defaultLimits,
-  listen,
-  type Listening,
-  type ListenOptions,
   loadRunner,
-  type Log,
-  openEmbedded,
-  openStores,
-  type Places,
-  placesOf,
   type RerunJob,
   type RerunOutcome,
   type Runner,
   type RunnerContext,
-  type ServerLimits,
-  type ServerOptions,
-  standardWork,
-  type Stores,
   type TurnJob,
   type TurnOutcome,
-  type Worker,
-  type WorkerOptions,
-} from './server/index.ts';
+} from './server/jobs/run/runner.ts';
+export { openEmbedded, openStores, type Places, placesOf, type Stores } from './server/open-stores.ts';
+export { standardWork } from './server/jobs/standard.ts';

@@ -1,9 +1,3 @@
 /** `drillproof/web`: files and folders in browsers as sources for `verifyExport` and `verifyPart`. */
-export {
-  blobAccess,
-  type BlobAccessOptions,
-  type ChosenEvidence,
-  directoryHandleSource,
-  fileListSource,
-  openDropped,
-} from './web/index.ts';
+export { blobAccess, type BlobAccessOptions } from './web/blob-access.ts';
+export { type ChosenEvidence, directoryHandleSource, fileListSource, openDropped } from './web/sources.ts';

@@ -1,4 +1,4 @@
-import { catalogue } from '../../src/codes/index.ts';
+import { catalogue } from '../../src/codes/catalogue.ts';
 
 /** The codes of signed statements and of their documents, as `StatementCode` has them. */
 const STATEMENT_CODE = /^(?:encoding|json|trust|attestation|dsse)\./;

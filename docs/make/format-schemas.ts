@@ -6,16 +6,16 @@ import {
   evidenceBundleSchema,
   evidenceExportSchema,
   exportAttestationSchema,
-  runResultSchema,
-  toolSourceSchema,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/resources/evidence.ts';
+import { runResultSchema } from '../../src/contract/resources/run.ts';
+import { toolSourceSchema } from '../../src/contract/resources/build.ts';
 import { buildLockSchema } from '../../src/evidence/build-lock.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
 import { casesSchema } from '../../src/policy/document/cases.ts';
 import { POLICY_SCHEMA_ROW } from '../../src/policy/document/document.ts';
-import { importSchema } from '../../src/server/index.ts';
+import { importSchema } from '../../src/server/admin/import.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 
 const base64url = (bytes: number) =>

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { digestSchema } from '../../src/contract/index.ts';
-import { RETIREMENTS } from '../../src/trust/index.ts';
+import { digestSchema } from '../../src/contract/scalars.ts';
+import { RETIREMENTS } from '../../src/trust/store.ts';
 import { codeClassSchema, codeSchema } from '../../src/verify/report.ts';
-import { TRUST_OUTCOMES } from '../../src/verify/index.ts';
+import { TRUST_OUTCOMES } from '../../src/verify/signature/standing.ts';
 import type { SchemaRow } from './schema.ts';
 
 const count = z.int().check(z.gte(0));

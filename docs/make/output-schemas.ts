@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { mirrorEventSchema } from '../../src/cli/mirror/events.ts';
 import {
   attestationSchema,
-  digestSchema,
   evidenceExportSchema,
   exportAttestationSchema,
   localReportItemSchema,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/resources/evidence.ts';
+import { digestSchema } from '../../src/contract/scalars.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
@@ -17,7 +17,7 @@ import { archiveSchema } from '../../src/report/merge/archives.ts';
 import { scrubSchema } from '../../src/report/merge/scrubs.ts';
 import { reportChainSchema } from '../../src/report/signed/chain.ts';
 import { signedReportSchema } from '../../src/report/signed/statement.ts';
-import { selftestReportSchema } from '../../src/selftest/index.ts';
+import { selftestReportSchema } from '../../src/selftest/result.ts';
 import {
   attestationReportSchema,
   bundleReportSchema,

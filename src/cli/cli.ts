@@ -1,4 +1,5 @@
-import { foldLines, escapeText } from '../report/index.ts';
+import { foldLines } from '../report/text/page.ts';
+import { escapeText } from '../report/printable.ts';
 import type { ExitCode } from './shared/output/exit.ts';
 
 type OutputFormat = 'text' | 'json';

@@ -25,8 +25,7 @@ export function createProcessCli(signal: AbortSignal): Cli {
     format: 'text',
     exitCode: EXIT.pass,
     begin: (command) => {
-      // The code of the command is loaded in the next step, and V8 must compile it with the old flags.
-      if (!['serve', 'worker'].includes(command)) queueMicrotask(() => queueMicrotask(limitHeap));
+      if (!['serve', 'worker'].includes(command)) limitHeap();
     },
   };
 }
@@ -47,8 +46,6 @@ const SMALL_HEAP = [
 ];
 
 function limitHeap(): void {
-  // After a change of flags V8 ignores its cached code, so the modules that commands need are loaded first.
-  for (const name of ['node:crypto', 'node:zlib']) process.getBuiltinModule(name);
   for (const flag of SMALL_HEAP) setFlagsFromString(flag);
 }
 

@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
 
 async function reportStdoutFailure(cli: Cli, failure: Error): Promise<void> {
   const [{ ioError }, { reportUnwritten }] = await Promise.all([
-    import('../node/index.ts'),
+    import('../node/fs-errors.ts'),
     import('./shared/output/targets.ts'),
   ]);
   await reportUnwritten(cli, [ioError(failure, 'standard output', 'write')]);

@@ -1,4 +1,4 @@
-import { checkArguments, defined } from '../bytes/index.ts';
+import { checkArguments, defined } from '../bytes/arguments.ts';
 import {
   type BytesOperationName,
   type CallableName,
@@ -6,7 +6,7 @@ import {
   type JsonOperationName,
   operationRow,
   type Result,
-} from '../contract/index.ts';
+} from '../contract/operations/operations.ts';
 import { createBackOff, callBytes, callJson, type BackOff } from './http/call.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { buildMethodTree, type Input, type Methods } from './methods.ts';

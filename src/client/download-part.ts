@@ -1,13 +1,13 @@
 import {
   checkArguments,
-  createDigester,
   optional,
   optionsOf,
   SIGNAL,
   TEXT,
   withMembers,
   withMethods,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
+import { createDigester } from '../bytes/hash.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Client, ExportRef } from './client.ts';
 

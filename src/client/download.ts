@@ -1,4 +1,5 @@
-import type { Bytes, Digest } from '../bytes/index.ts';
+import type { Bytes } from '../bytes/platform.ts';
+import type { Digest } from '../bytes/hash.ts';
 import { readBodyChunks, parseContentLength } from './http/body.ts';
 import type { Scope } from './http/deadline.ts';
 import { discard } from './http/exchange.ts';

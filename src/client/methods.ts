@@ -7,7 +7,7 @@ import type {
   operations,
   Params,
   Result,
-} from '../contract/index.ts';
+} from '../contract/operations/operations.ts';
 import type { CallOptions } from './options.ts';
 import type { Download, DownloadOptions } from './download.ts';
 

@@ -6,8 +6,8 @@ import {
   optional,
   optionsOf,
   TEXT,
-  toHex,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
+import { toHex } from '../bytes/text/encoding.ts';
 import { sleepFor, type Sleep } from './http/deadline.ts';
 import { DrillproofError } from '../errors.ts';
 

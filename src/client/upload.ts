@@ -1,6 +1,7 @@
-import { defined, digestOf } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import { digestOf } from '../bytes/hash.ts';
 import type { ZodMiniType } from 'zod/mini';
-import { operations, type Result } from '../contract/index.ts';
+import { operations, type Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
 import { readFailure, readJson, exchange } from './http/exchange.ts';
 import { createBackOff } from './http/call.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../bytes/index.ts';
-import type { Result } from '../contract/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import type { Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
 import { openScope, type Sleep } from './http/deadline.ts';
 import { ControlError } from './http/errors.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DIGEST, isDigest } from '../bytes/index.ts';
+import { DIGEST, isDigest } from '../bytes/hash.ts';
 
 /** Integers that a double holds exactly, ±9007199254740991: the range of every unbounded integer of the API. */
 export const integerSchema = z.int();

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { DIGEST, isDigest } from '../bytes/index.ts';
+import { DIGEST, isDigest } from '../bytes/hash.ts';
 
 /** Returns true only if a value of `JSON.parse` follows a schema. False means that the schema must check the value. */
 export type Acceptor = (value: unknown) => boolean;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { countSchema, digestSchema, semverSchema, slugSchema } from '../contract/index.ts';
+import { countSchema, digestSchema, semverSchema, slugSchema } from '../contract/scalars.ts';
 import { documentParser, pathSchema } from './document.ts';
 
 const assetSchema = z.strictObject({

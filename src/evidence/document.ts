@@ -1,17 +1,10 @@
 import * as z from 'zod/mini';
-import {
-  amountsOf,
-  BYTES,
-  checkArguments,
-  formatJsonPointer,
-  type Kind,
-  parseCanonicalJson,
-  parseJson,
-  foldPath,
-  findPathProblem,
-} from '../bytes/index.ts';
-import { typeValue } from '../contract/index.ts';
-import type { Code } from '../codes/index.ts';
+import { amountsOf, BYTES, checkArguments, type Kind } from '../bytes/arguments.ts';
+import { formatJsonPointer, parseJson } from '../bytes/json/parse.ts';
+import { parseCanonicalJson } from '../bytes/json/canonical.ts';
+import { foldPath, findPathProblem } from '../bytes/portable-path.ts';
+import { typeValue } from '../contract/type-value.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { type Acceptor, compileAcceptor } from './accept.ts';
 

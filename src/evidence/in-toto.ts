@@ -1,9 +1,12 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, type Digest, parseJson } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
-import { attestationSchema, exportAttestationSchema } from '../contract/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import type { Digest } from '../bytes/hash.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import type { Code } from '../codes/catalogue.ts';
+import { attestationSchema, exportAttestationSchema } from '../contract/resources/evidence.ts';
 import { DrillproofError } from '../errors.ts';
-import { type DsseEnvelope, signDsse, type Signer } from '../trust/index.ts';
+import { type DsseEnvelope, signDsse } from '../trust/dsse.ts';
+import type { Signer } from '../trust/key/signer.ts';
 import { BUNDLE_MANIFEST } from './bundle/part.ts';
 import { typeStatement, type ExportStatement, type Statement } from './bundle/attestation.ts';
 import { typeDocument } from './document.ts';

@@ -1,19 +1,9 @@
-import {
-  checkArguments,
-  compareUtf8,
-  type Kind,
-  LIST,
-  memoryAccess,
-  OBJECT,
-  type RandomAccess,
-  readExactly,
-  forwardChecks,
-  withMembers,
-  withMethods,
-  closeAfter,
-} from '../bytes/index.ts';
+import { checkArguments, type Kind, LIST, OBJECT, withMembers, withMethods } from '../bytes/arguments.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { memoryAccess, type RandomAccess, readExactly, forwardChecks } from '../bytes/random-access.ts';
+import { closeAfter } from '../bytes/async.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
-import { openZip, type ZipArchive, type ZipNote } from '../zip/index.ts';
+import { openZip, type ZipArchive, type ZipNote } from '../zip/read/open.ts';
 import { findEntry } from './bundle/part.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from './export/pack-export.ts';
 

@@ -11,9 +11,10 @@ import {
   SIGNAL,
   TEXT,
   withMethods,
-} from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
-import type { Client, ExportRef, Retry } from '../client/index.ts';
+} from '../bytes/arguments.ts';
+import type { Code } from '../codes/catalogue.ts';
+import type { Client, ExportRef } from '../client/client.ts';
+import type { Retry } from '../client/options.ts';
 import { DrillproofError } from '../errors.ts';
 import { isConnectionFailure, UNAVAILABLE_AFTER } from './fetch/all.ts';
 

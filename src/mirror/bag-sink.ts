@@ -1,4 +1,6 @@
-import { defined, digestOf, digestStream, sumSizes } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import { digestOf, digestStream } from '../bytes/hash.ts';
+import { sumSizes } from '../bytes/async.ts';
 import {
   BAG_DECLARATION,
   BAG_INFO,
@@ -9,7 +11,7 @@ import {
   formatBagInfo,
   formatBagManifest,
   CHECKSUMS,
-} from '../evidence/index.ts';
+} from '../evidence/export/checksums.ts';
 import { DrillproofError } from '../errors.ts';
 import { hasExportFiles } from './claim.ts';
 import { writeOnce } from './finish.ts';

@@ -1,12 +1,8 @@
-import { checkArguments, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
-import type { ExportRef } from '../client/index.ts';
-import {
-  CHECKSUMS,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  formatChecksums,
-} from '../evidence/index.ts';
+import { checkArguments, OBJECT } from '../bytes/arguments.ts';
+import { rejectWithReason, sumSizes } from '../bytes/async.ts';
+import type { ExportRef } from '../client/client.ts';
+import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';

@@ -1,15 +1,13 @@
-import { canonicalBytes, digestOf, parseJson } from '../bytes/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { parseJson } from '../bytes/json/parse.ts';
 import * as z from 'zod/mini';
-import { digestSchema, evidenceExportIdSchema } from '../contract/index.ts';
+import { digestSchema, evidenceExportIdSchema } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
-import {
-  BAG_PAYLOAD,
-  DEFAULT_LIMITS,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  parseExportManifest,
-  parseExportResource,
-} from '../evidence/index.ts';
+import { BAG_PAYLOAD } from '../evidence/export/checksums.ts';
+import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { parseExportManifest, parseExportResource } from '../evidence/export/manifest.ts';
 import type { Pinned } from './fetch/documents.ts';
 import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 

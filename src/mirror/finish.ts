@@ -1,20 +1,18 @@
-import { canonicalBytes, digestOf, defined, type Digest, digestStream } from '../bytes/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { digestOf, type Digest, digestStream } from '../bytes/hash.ts';
+import { defined } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
+import { type Checksum, CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
+import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { parseExportResource, listResourceDifferences } from '../evidence/export/manifest.ts';
 import {
-  type Checksum,
-  CHECKSUMS,
-  DEFAULT_LIMITS,
-  EXPORT_ATTESTATION,
-  EXPORT_RESOURCE,
-  parseChecksums,
-  parseExportResource,
-  listResourceDifferences,
   isReceiptPath,
   type LinkedReceipt,
   type ReceiptLink,
   receiptPath,
   parseReceiptTime,
-} from '../evidence/index.ts';
+} from '../evidence/export/receipt.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import { type Failure, toFailure } from './fetch/all.ts';
 import type { FileState, Run } from './run.ts';

@@ -1,14 +1,10 @@
-import { checkArguments, closeAfter, OBJECT, rejectWithReason } from '../bytes/index.ts';
-import type { ExportRef } from '../client/index.ts';
+import { checkArguments, OBJECT } from '../bytes/arguments.ts';
+import { closeAfter, rejectWithReason } from '../bytes/async.ts';
+import type { ExportRef } from '../client/client.ts';
 import { DrillproofError } from '../errors.ts';
-import {
-  CHECKSUMS,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  formatChecksums,
-  type LinkedReceipt,
-} from '../evidence/index.ts';
+import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import type { LinkedReceipt } from '../evidence/export/receipt.ts';
 import { claimTarget, isComplete } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { type Failure, fetchAll } from './fetch/all.ts';

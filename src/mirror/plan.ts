@@ -1,7 +1,8 @@
-import { abortable, digestStream, sumSizes } from '../bytes/index.ts';
-import type { Download, DownloadOptions } from '../client/index.ts';
+import { abortable, sumSizes } from '../bytes/async.ts';
+import { digestStream } from '../bytes/hash.ts';
+import type { Download, DownloadOptions } from '../client/download.ts';
 import { DrillproofError } from '../errors.ts';
-import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/index.ts';
+import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
 import type { FoundState, Run } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 

@@ -1,19 +1,14 @@
-import { checkArguments, streamAccess, TEXT } from '../bytes/index.ts';
-import {
-  DEFAULT_LIMITS,
-  type EvidenceSource,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  localReportPath,
-  parseExportResource,
-  partPath,
-  readFile,
-  SOURCE,
-} from '../evidence/index.ts';
-import type { Code } from '../codes/index.ts';
-import type { EvidenceExport } from '../contract/index.ts';
-import { type Client, type Download, HttpStatusError } from '../client/index.ts';
+import { checkArguments, TEXT } from '../bytes/arguments.ts';
+import { streamAccess } from '../bytes/random-access.ts';
+import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { type EvidenceSource, readFile, SOURCE } from '../evidence/source.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { localReportPath, parseExportResource, partPath } from '../evidence/export/manifest.ts';
+import type { Code } from '../codes/catalogue.ts';
+import type { EvidenceExport } from '../contract/resources/evidence.ts';
+import type { Client } from '../client/client.ts';
+import type { Download } from '../client/download.ts';
+import { HttpStatusError } from '../client/http/errors.ts';
 import { DrillproofError } from '../errors.ts';
 
 type Exports = Client['evidence']['exports'];

@@ -13,9 +13,11 @@ import {
   SIGNAL,
   TEXT,
   withMethods,
-} from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
-import { type CallOptions, type ExportRef, type Pace, sleepFor, type Sleep } from '../client/index.ts';
+} from '../bytes/arguments.ts';
+import type { Code } from '../codes/catalogue.ts';
+import type { CallOptions, Pace } from '../client/options.ts';
+import type { ExportRef } from '../client/client.ts';
+import { sleepFor, type Sleep } from '../client/http/deadline.ts';
 import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';

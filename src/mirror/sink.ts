@@ -1,4 +1,6 @@
-import { type Bytes, collectBytes, defined } from '../bytes/index.ts';
+import type { Bytes } from '../bytes/platform.ts';
+import { collectBytes } from '../bytes/async.ts';
+import { defined } from '../bytes/arguments.ts';
 
 /** The destination of a mirror, such as a folder or a bucket. */
 export type MirrorSink = {

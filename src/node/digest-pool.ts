@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { digestAccess, type Digest } from '../bytes/index.ts';
-import type { EvidenceSource, OpenFile } from '../evidence/index.ts';
-import { type BundleReport, createPartContext, type Settings, verifyArchive } from '../verify/index.ts';
+import { digestAccess, type Digest } from '../bytes/hash.ts';
+import type { EvidenceSource, OpenFile } from '../evidence/source.ts';
+import type { BundleReport } from '../verify/report.ts';
+import { createPartContext } from '../verify/part/context.ts';
+import type { Settings } from '../verify/options.ts';
+import { verifyArchive } from '../verify/part/part.ts';
 import type { PoolJob, VerifyPool } from './verify-pool.ts';
 
 /** Files from this size are hashed in threads. */

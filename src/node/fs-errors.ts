@@ -1,6 +1,6 @@
-import { defined } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
-import type { Code } from '../codes/index.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { randomBytes } from 'node:crypto';
 
 type Act = 'read' | 'write';

@@ -1,6 +1,6 @@
 import type { Agent, IncomingMessage, request as httpRequest } from 'node:http';
-import type { Fetch, HttpAnswer, HttpBody, HttpRead } from '../client/index.ts';
-import { defined } from '../bytes/index.ts';
+import type { Fetch, HttpAnswer, HttpBody, HttpRead } from '../client/options.ts';
+import { defined } from '../bytes/arguments.ts';
 
 /** An idle connection stays open for a pause between retries, because TLS costs two round trips. */
 const KEEP_ALIVE_MS = 15_000;

@@ -4,19 +4,20 @@ import { fileURLToPath } from 'node:url';
 /** The locations of the other files of this program. `#packaging` in package.json selects the implementation. */
 export type Packaging = {
   version(): Promise<string>;
-  /** The module of a worker thread that verifies parts. */
-  verifyWorker(): Promise<URL>;
+  /** The module of a worker thread that verifies parts; `undefined` in a program that was bundled without it. */
+  verifyWorker(): URL | undefined;
   /** The page that verifies in a browser, as HTML; `undefined` if it was not built. */
   page(): Promise<string | undefined>;
-  /** For a selftest: the folder of the vectors, and the module that starts the program with the portable `#platform`. */
+  /** For a selftest: the folder of the vectors, and the module that starts the program. */
   readonly selftest?: { readonly vectors: string; readonly main: string };
 };
 
-// A bundle in CommonJS has no address.
+// A program that was bundled as CommonJS has no address.
 const base: string | undefined = import.meta.url;
 const at = (path: string): URL => new URL(path, base ?? 'file:///');
+const isSource = base?.endsWith('.ts') ?? false;
 /** Resolves a module by its path in `src/`, before and after the build. */
-const moduleAt = (path: string): URL => at(`../${path}${base?.endsWith('.ts') ? '.ts' : '.js'}`);
+const moduleAt = (path: string): URL => at(`../${path}${isSource ? '.ts' : '.js'}`);
 
 /** The package, in which every file is separate. */
 export const packaging: Packaging = {
@@ -24,20 +25,13 @@ export const packaging: Packaging = {
     const { version } = JSON.parse(readFileSync(at('../../package.json'), 'utf8')) as { version: string };
     return version;
   },
-  async verifyWorker() {
+  verifyWorker() {
     const file = moduleAt('node/verify-worker');
-    if (existsSync(file)) return file;
-    // A program that was bundled with this library contains the code of the thread.
-    const { code } = await import('#verify-worker-code');
-    return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    return existsSync(file) ? file : undefined;
   },
   async page() {
-    const file = at(base?.endsWith('.ts') ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
+    const file = at(isSource ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   },
-  selftest: {
-    vectors: fileURLToPath(at('../../vectors/')),
-    // The built command contains the primitives of Node.js, so there is another with the portable ones.
-    main: fileURLToPath(base?.endsWith('.ts') ? moduleAt('cli/main') : at('../portable/main.js')),
-  },
+  selftest: { vectors: fileURLToPath(at('../../vectors/')), main: fileURLToPath(moduleAt('cli/main')) },
 };

@@ -6,7 +6,8 @@ import {
   type DeflateRaw,
   type InflateRaw,
 } from 'node:zlib';
-import { type Bytes, concatBytes } from '../bytes/index.ts';
+import type { Bytes } from '../bytes/platform.ts';
+import { concatBytes } from '../bytes/async.ts';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from './fs-errors.ts';
 

@@ -6,12 +6,15 @@ import {
   optional,
   optionsOf,
   PATH,
-  sumSizes,
   TEXT,
-} from '../bytes/index.ts';
-import { BAG_DECLARATION, EXPORT_MANIFEST, EXPORT_RESOURCE, type SourceFile } from '../evidence/index.ts';
-import type { ScrubPlace, ScrubView } from '../scrub/index.ts';
-import type { PartVerifier, VerifyOptions } from '../verify/index.ts';
+} from '../bytes/arguments.ts';
+import { sumSizes } from '../bytes/async.ts';
+import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import type { SourceFile } from '../evidence/source.ts';
+import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
+import type { PartVerifier } from '../verify/part/listed-part.ts';
+import type { VerifyOptions } from '../verify/options.ts';
 import type { AwsEnvironment } from './s3/location.ts';
 import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './volume/folder.ts';

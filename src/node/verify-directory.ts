@@ -1,17 +1,12 @@
-import { checkArguments, COUNT, defined, optional, TEXT, withMembers } from '../bytes/index.ts';
+import { checkArguments, COUNT, defined, optional, TEXT, withMembers } from '../bytes/arguments.ts';
+import { packaging } from '#packaging';
 import { availableParallelism } from 'node:os';
-import {
-  type BundleReport,
-  type Depth,
-  type ExportReport,
-  type PartVerifier,
-  resolveSettings,
-  verifyExport,
-  type VerifyExportOptions,
-  type VerifyOptions,
-  type VerifyProgress,
-} from '../verify/index.ts';
-import { resolveTrust } from '../trust/index.ts';
+import type { BundleReport, Depth, ExportReport } from '../verify/report.ts';
+import type { PartVerifier } from '../verify/part/listed-part.ts';
+import { resolveSettings, type VerifyOptions } from '../verify/options.ts';
+import { verifyExport, type VerifyExportOptions } from '../verify/export/export.ts';
+import type { VerifyProgress } from '../verify/export/parts.ts';
+import { resolveTrust } from '../trust/store.ts';
 import { createDigestPool, verifyInThisThread } from './digest-pool.ts';
 import { folderVolume } from './volume/folder.ts';
 import { type ExportTree, openExport } from './volume/volume.ts';
@@ -27,7 +22,7 @@ import {
 export type VerifyDirectoryOptions = Omit<VerifyExportOptions, 'verifyPart' | 'concurrency'> & {
   /**
    * Threads that verify parts; default: the number of cores. 1 verifies them in this thread, as does every number if
-   * Node.js refuses threads (`--permission` without `--allow-worker`).
+   * Node.js refuses threads (`--permission` without `--allow-worker`) or a bundler omitted `dist/node/verify-worker.js`.
    */
   readonly jobs?: number;
 };
@@ -87,9 +82,11 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   }
 }
 
-/** Returns how many threads to use; 1 if Node.js refuses to start others. */
+/** Returns how many threads to use; 1 if Node.js refuses to start others, or if a bundler omitted their module. */
 export const limitJobs = (jobs: number): number =>
-  'permission' in process && !process.permission.has('worker') ? 1 : jobs;
+  ('permission' in process && !process.permission.has('worker')) || packaging.verifyWorker() === undefined
+    ? 1
+    : jobs;
 
 /** Opens a pool of threads that verify the parts of an export in a folder. */
 export const openVerifyPool = async (

@@ -1,9 +1,11 @@
 import { packaging } from '#packaging';
 import { Worker } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
-import type { BundleReport, Listing, VerifyOptions } from '../verify/index.ts';
-import type { Code } from '../codes/index.ts';
-import type { TrustedKey } from '../trust/index.ts';
+import type { BundleReport } from '../verify/report.ts';
+import type { Listing } from '../verify/part/context.ts';
+import type { VerifyOptions } from '../verify/options.ts';
+import type { Code } from '../codes/catalogue.ts';
+import type { TrustedKey } from '../trust/trusted-key.ts';
 
 /** Options that a thread gets unchanged. */
 export type SharedOptions = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'>;
@@ -68,7 +70,7 @@ export async function createVerifyPool(
   settings: PoolSettings,
   maxOldGenerationSizeMb = THREAD_MEMORY_MB,
 ): Promise<VerifyPool> {
-  const url = await packaging.verifyWorker();
+  const url = packaging.verifyWorker()!; // without it, limitJobs allows one thread
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];

@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { defined } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
-import { trustStore } from '../trust/index.ts';
-import { createPartContext, type Settings, resolveSettings, verifyArchive } from '../verify/index.ts';
+import { trustStore } from '../trust/store.ts';
+import { createPartContext } from '../verify/part/context.ts';
+import { type Settings, resolveSettings } from '../verify/options.ts';
+import { verifyArchive } from '../verify/part/part.ts';
 import { directorySource } from './evidence/directory-source.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 
@@ -29,7 +31,7 @@ async function readSettings({
   secondOpinion: isRequested,
   ...rest
 }: PoolSettings): Promise<Settings> {
-  const second = isRequested ? await import('./second-opinion/index.ts') : undefined;
+  const second = isRequested ? await import('./second-opinion/second-opinion.ts') : undefined;
   const trust = trustedKeys && trustStore(trustedKeys);
   return resolveSettings({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
 }

@@ -5,14 +5,14 @@ import {
   countSchema as count,
   narrowText,
   typedDigestSchema as digest,
-} from '../contract/index.ts';
+} from '../contract/scalars.ts';
 import {
   bundleReportSchema,
   codeSchema as code,
   exportReportSchema,
   runSchema,
   VERDICTS,
-} from '../verify/index.ts';
+} from '../verify/report.ts';
 import { summarySchema } from './facts.ts';
 import { isRule, type RuleId } from './rules/catalogue.ts';
 

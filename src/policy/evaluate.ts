@@ -7,8 +7,8 @@ import {
   optional,
   optionsOf,
   TIME,
-} from '../bytes/index.ts';
-import type { BundleReport, Finding, TrustUsed } from '../verify/index.ts';
+} from '../bytes/arguments.ts';
+import type { BundleReport, Finding, TrustUsed } from '../verify/report.ts';
 import type {
   Answer,
   Decision,
@@ -23,7 +23,7 @@ import { collectFacts, type EvidenceInput, type Facts } from './facts.ts';
 import { POLICY, type Policy } from './policy.ts';
 import { RULE_IDS, type RuleId, RULES } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
-import type { Code } from '../codes/index.ts';
+import type { Code } from '../codes/catalogue.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
 import { momentMs } from './document/values.ts';
 import type { Cause, Problem } from './rules/outcome.ts';

@@ -1,4 +1,4 @@
-import { formatJsonPointer } from '../bytes/index.ts';
+import { formatJsonPointer } from '../bytes/json/parse.ts';
 import type { PolicyDocument } from './document/document.ts';
 import { FIXED_MEMBERS } from './document/parameters.ts';
 import { momentMs } from './document/values.ts';

@@ -5,10 +5,10 @@ import {
   type ExportReport,
   exportReportSchema,
   type LocalReportReport,
-} from '../verify/index.ts';
-import type { Digest } from '../bytes/index.ts';
-import { isCode } from '../codes/index.ts';
-import { narrowText, typedDigestSchema as digest } from '../contract/index.ts';
+} from '../verify/report.ts';
+import type { Digest } from '../bytes/hash.ts';
+import { isCode } from '../codes/facts.ts';
+import { narrowText, typedDigestSchema as digest } from '../contract/scalars.ts';
 
 const failureSchema = z.strictObject({
   code: narrowText(z.string(), isCode, { error: 'must be a code', abort: true }),

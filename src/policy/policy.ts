@@ -1,4 +1,7 @@
-import { canonicalBytes, type Digest, digestOf, type JsonValue, type Kind, OBJECT } from '../bytes/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { type Digest, digestOf } from '../bytes/hash.ts';
+import type { JsonValue } from '../bytes/json/parse.ts';
+import { type Kind, OBJECT } from '../bytes/arguments.ts';
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 

@@ -1,10 +1,13 @@
 import * as z from 'zod/mini';
-import { allow } from '../contract/index.ts';
-import { compareUtf8, defined, isoTime, type JsonValue } from '../bytes/index.ts';
+import { allow } from '../contract/scalars.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { defined } from '../bytes/arguments.ts';
+import { isoTime } from '../bytes/text/wording.ts';
+import type { JsonValue } from '../bytes/json/parse.ts';
 import { countNoun, wrapLabel, formatMore, type Page, sections } from './text/page.ts';
 import { escapeText } from './printable.ts';
 import { pageOf, type TextOptions } from './text/text.ts';
-import { isObject } from '../trust/index.ts';
+import { isObject } from '../trust/faults.ts';
 
 const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

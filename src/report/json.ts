@@ -1,5 +1,5 @@
-import { checkArguments, OBJECT } from '../bytes/index.ts';
-import type { Report } from '../verify/index.ts';
+import { checkArguments, OBJECT } from '../bytes/arguments.ts';
+import type { Report } from '../verify/report.ts';
 import { printableJson } from './printable.ts';
 
 // The members a reader looks for first, in this order; the others follow by name.

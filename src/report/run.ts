@@ -1,4 +1,4 @@
-import type { BundleReport, ExportReport, Run, Verdict } from '../verify/index.ts';
+import type { BundleReport, ExportReport, Run, Verdict } from '../verify/report.ts';
 import { count, countNoun } from './text/page.ts';
 
 export type Requirements = {

@@ -1,21 +1,14 @@
-import { defined, digestOf } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import { digestOf } from '../bytes/hash.ts';
 import { DrillproofError } from '../errors.ts';
-import {
-  type Checksum,
-  CHECKSUMS,
-  DEFAULT_LIMITS,
-  EXPORT_MANIFEST,
-  isReceiptFile,
-  parseChecksums,
-  readFile,
-} from '../evidence/index.ts';
-import {
-  type ExportTreeReport,
-  finding,
-  findingsOf,
-  verifyExportTree,
-  verifyReceipts,
-} from '../verify/index.ts';
+import { type Checksum, CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
+import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
+import { isReceiptFile } from '../evidence/export/receipt.ts';
+import { readFile } from '../evidence/source.ts';
+import { type ExportTreeReport, verifyExportTree } from '../verify/export/export.ts';
+import { finding, findingsOf } from '../verify/finding.ts';
+import { verifyReceipts } from '../verify/receipts/receipts.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { toFaults, ifReadable, type ScrubFault } from './result.ts';
 

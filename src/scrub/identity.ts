@@ -1,19 +1,15 @@
-import { collectBytes, digestOf } from '../bytes/index.ts';
-import { evidenceExportIdSchema } from '../contract/index.ts';
+import { collectBytes } from '../bytes/async.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { evidenceExportIdSchema } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
-import {
-  DEFAULT_LIMITS,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  isReceiptFile,
-  parseExportManifest,
-  parseExportResource,
-  parseReceipt,
-  readFile,
-} from '../evidence/index.ts';
-import type { MirrorClient } from '../mirror/index.ts';
-import { checkSubject, type VerifyOptions } from '../verify/index.ts';
+import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { isReceiptFile, parseReceipt } from '../evidence/export/receipt.ts';
+import { parseExportManifest, parseExportResource } from '../evidence/export/manifest.ts';
+import { readFile } from '../evidence/source.ts';
+import type { MirrorClient } from '../mirror/replica.ts';
+import { checkSubject } from '../verify/export/signing.ts';
+import type { VerifyOptions } from '../verify/options.ts';
 import type { ScrubPlace, ScrubView } from './options.ts';
 import { ifReadable } from './result.ts';
 

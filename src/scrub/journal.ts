@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, canonicalJson, digestOf, parseJson, toUtf8 } from '../bytes/index.ts';
-import { digestSchema, msSchema } from '../contract/index.ts';
-import type { SourceFile } from '../evidence/index.ts';
+import { canonicalBytes, canonicalJson } from '../bytes/json/canonical.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
+import { digestSchema, msSchema } from '../contract/scalars.ts';
+import type { SourceFile } from '../evidence/source.ts';
 import type { Scrub, ScrubPlace } from './options.ts';
 
 /** The time and result of the last reading of a file. */

@@ -1,5 +1,6 @@
-import { checkArguments, closeAfter, FUNCTION, OBJECT, rejectWithReason, sumSizes } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
+import { checkArguments, FUNCTION, OBJECT } from '../bytes/arguments.ts';
+import { closeAfter, rejectWithReason, sumSizes } from '../bytes/async.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
 import { isEvidence } from './documents.ts';
 import { findOldest, readEntries, selectDueFiles } from './journal.ts';

@@ -1,27 +1,22 @@
 import {
   AMOUNT,
-  canonicalBytes,
   COUNT,
   defined,
-  type Digest,
-  digestOf,
   FUNCTION,
   type Kind,
   type MembersOf,
   optional,
   optionsOf,
   TEXT,
-} from '../bytes/index.ts';
-import type { TrustStore } from '../trust/index.ts';
-import {
-  type Depth,
-  type SecondOpinion,
-  VERIFY_OPTIONS,
-  type VerifyOptions,
-  type PartVerifier,
-} from '../verify/index.ts';
-import type { EvidenceSource, SourceFile } from '../evidence/index.ts';
-import type { MirrorSink } from '../mirror/index.ts';
+} from '../bytes/arguments.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { type Digest, digestOf } from '../bytes/hash.ts';
+import type { TrustStore } from '../trust/store.ts';
+import type { Depth } from '../verify/report.ts';
+import { type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/options.ts';
+import type { PartVerifier } from '../verify/part/listed-part.ts';
+import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
+import type { MirrorSink } from '../mirror/sink.ts';
 
 /** The options of `scrubMirror` and `scrubMany`. Only `tool` is required. Times are milliseconds. */
 export type ScrubOptions = {

@@ -1,25 +1,13 @@
-import {
-  canonicalBytes,
-  checkArguments,
-  defined,
-  FUNCTION,
-  OBJECT,
-  optional,
-  optionsOf,
-  rejectWithReason,
-  TEXT,
-} from '../bytes/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { checkArguments, defined, FUNCTION, OBJECT, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
+import { rejectWithReason } from '../bytes/async.ts';
 import { DrillproofError } from '../errors.ts';
-import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/index.ts';
-import {
-  bagSink,
-  type Failure,
-  lookWith,
-  type MirrorClient,
-  mirrorExport,
-  type MirrorSink,
-  type MirrorView,
-} from '../mirror/index.ts';
+import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { bagSink } from '../mirror/bag-sink.ts';
+import type { Failure } from '../mirror/fetch/all.ts';
+import { lookWith, type MirrorSink, type MirrorView } from '../mirror/sink.ts';
+import type { MirrorClient } from '../mirror/replica.ts';
+import { mirrorExport } from '../mirror/mirror.ts';
 import { checkAgain } from './mirror.ts';
 import { SCRUB_MEMBERS, type ScrubOptions, type ScrubPlace } from './options.ts';
 import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';

@@ -1,7 +1,7 @@
-import type { Code } from '../codes/index.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
-import type { Finding } from '../verify/index.ts';
-import { EXPORT_MANIFEST } from '../evidence/index.ts';
+import type { Finding } from '../verify/report.ts';
+import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
 
 /** `extra` does not affect the evidence; an `unreadable` file could be right or wrong. */
 export type ScrubFault = {

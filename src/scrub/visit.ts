@@ -1,12 +1,12 @@
-import { compareUtf8, defined, mapConcurrently, sumSizes, turn } from '../bytes/index.ts';
-import type { ExportManifest, LocalReportRow, PartRow, SourceFile } from '../evidence/index.ts';
-import {
-  finding,
-  type PartVerifier,
-  resolveSettings,
-  verifyListedPart,
-  verifyLocalReport,
-} from '../verify/index.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { defined } from '../bytes/arguments.ts';
+import { mapConcurrently, sumSizes, turn } from '../bytes/async.ts';
+import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
+import type { SourceFile } from '../evidence/source.ts';
+import { finding } from '../verify/finding.ts';
+import { type PartVerifier, verifyListedPart } from '../verify/part/listed-part.ts';
+import { resolveSettings } from '../verify/options.ts';
+import { verifyLocalReport } from '../verify/export/local-report.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
 import { type JournalEntry, journalPath, JournalWriter, checkDue } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';

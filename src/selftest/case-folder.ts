@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJson, toUtf8 } from '../bytes/index.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
 import { DrillproofError } from '../errors.ts';
-import { ioError } from '../node/index.ts';
+import { ioError } from '../node/fs-errors.ts';
 import { bytesOfBase64, bytesOfHex } from './outcome.ts';
-import { countSchema, typeValue } from '../contract/index.ts';
+import { countSchema } from '../contract/scalars.ts';
+import { typeValue } from '../contract/type-value.ts';
 
 /** The version of the vector files (vectors/README.md, Versions). */
 const VERSION = 1;

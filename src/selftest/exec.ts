@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defined } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
 import { type SelftestCase, writeCaseFolder } from './case-folder.ts';
 import { type CaseResult, listDifferences, type Facts } from './result.ts';
 

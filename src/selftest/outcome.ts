@@ -1,8 +1,9 @@
 import type * as z from 'zod/mini';
-import { memoryAccess, type RandomAccess, toUtf8 } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
+import { memoryAccess, type RandomAccess } from '../bytes/random-access.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
-import { parseTrustStore, type TrustStore } from '../trust/index.ts';
+import { parseTrustStore, type TrustStore } from '../trust/store.ts';
 
 /** The outcome of a case, in the form of the vector files. */
 export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };

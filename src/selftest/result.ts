@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { countSchema, allow } from '../contract/index.ts';
-import { canonicalJson } from '../bytes/index.ts';
+import { countSchema, allow } from '../contract/scalars.ts';
+import { canonicalJson } from '../bytes/json/canonical.ts';
 import { bytesKinds } from './kinds/bytes.ts';
 import { documentsKinds } from './kinds/documents.ts';
 import { policiesKinds } from './kinds/policies.ts';

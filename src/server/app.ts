@@ -1,15 +1,18 @@
-import { defined, type JsonValue } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import type { JsonValue } from '../bytes/json/parse.ts';
+import { allowedMethods } from '../contract/operations/rows.ts';
 import {
-  allowedMethods,
   type Operation,
   type OperationName,
   operationNames,
   operationRow,
+} from '../contract/operations/operations.ts';
+import {
   openApiDocument,
   type OpenEndpointName,
   openEndpointNames,
   openEndpoints,
-} from '../contract/index.ts';
+} from '../contract/openapi/openapi.ts';
 import type { ServerContext } from './context.ts';
 import type { ServerLimits } from './limits.ts';
 import {

@@ -1,13 +1,12 @@
 import {
   authoringSessionChangeSchema,
   authoringTurnCreationSchema,
-  MAX_SESSION_TTL_MS,
-  operationResourceSchema,
-  type OperationResource,
-  type Permission,
   rerunSchema,
   sessionExtensionSchema,
-} from '../contract/index.ts';
+} from '../contract/operations/answers.ts';
+import { MAX_SESSION_TTL_MS } from '../contract/resources/session.ts';
+import { operationResourceSchema, type OperationResource } from '../contract/resources/operation.ts';
+import type { Permission } from '../contract/operations/operations.ts';
 import { settleAttempt } from './builds/drive-attempt.ts';
 import { ControlError, notFound } from './http/envelope.ts';
 import type { Cursors, UploadAddresses } from './http/sealed.ts';

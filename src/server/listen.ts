@@ -7,7 +7,7 @@ import {
   optionsOf,
   TEXT,
   withMethods,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -18,7 +18,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DrillproofError } from '../errors.ts';
-import { errnoOf } from '../node/index.ts';
+import { errnoOf } from '../node/fs-errors.ts';
 import { cutOf } from './http/body.ts';
 import type { App } from './app.ts';
 import {

@@ -7,10 +7,10 @@ import {
   optional,
   optionsOf,
   PATH,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
-import { parseS3Location, type S3Location, s3Name } from '../node/index.ts';
+import { parseS3Location, type S3Location, s3Name } from '../node/s3/location.ts';
 import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { openS3Blobs } from './blobs/s3.ts';

@@ -8,7 +8,7 @@ import {
   optional,
   optionsOf,
   TEXT,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import { createApp, buildPageEndpoint, buildEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';

@@ -1,11 +1,8 @@
-import {
-  authoringTurnStates,
-  buildAttemptStates,
-  hostedRunStates,
-  operationStates,
-  sessionStates,
-  type WorldSession,
-} from '../contract/index.ts';
+import { authoringTurnStates } from '../contract/resources/authoring.ts';
+import { buildAttemptStates } from '../contract/resources/build.ts';
+import { hostedRunStates } from '../contract/resources/run.ts';
+import { operationStates } from '../contract/resources/operation.ts';
+import { sessionStates, type WorldSession } from '../contract/resources/session.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** The states that may follow each state; a final state has none. */

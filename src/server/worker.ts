@@ -11,7 +11,7 @@ import {
   optionsOf,
   TEXT,
   withMembers,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { driveJob, type Driven } from './jobs/drive.ts';

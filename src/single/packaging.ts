@@ -1,12 +1,11 @@
 import manifest from '../../package.json' with { type: 'json' };
-import type { Packaging } from '../node/index.ts';
+import type { Packaging } from '../node/packaging.ts';
 
-// Node.js drops the fragment from the address of a thread, but not from that of an import.
-const thread = `import ${JSON.stringify(`${import.meta.url}#thread`)}`;
+declare const PAGE: string;
 
-/** As a single file, which is also the module of its threads and has no files next to it. */
+/** As a single file, which is also the module of its threads and has no files next to it. The build inserts the page. */
 export const packaging: Packaging = {
   version: () => Promise.resolve(manifest.version),
-  page: async () => (await import('./page.ts')).page,
-  verifyWorker: () => Promise.resolve(new URL(`data:text/javascript,${encodeURIComponent(thread)}`)),
+  page: () => Promise.resolve(PAGE),
+  verifyWorker: () => new URL(import.meta.url),
 };

@@ -1,5 +1,5 @@
-import { isoTime } from '../bytes/index.ts';
-import type { StatementCode } from '../codes/index.ts';
+import { isoTime } from '../bytes/text/wording.ts';
+import type { StatementCode } from '../codes/facts.ts';
 import type { TrustStore } from './store.ts';
 import { formatKeyName, type Purpose, type TrustedKey } from './trusted-key.ts';
 

@@ -1,13 +1,9 @@
 import * as z from 'zod/mini';
-import {
-  canonicalBytes,
-  formatJsonPointer,
-  fromBase64,
-  parseJson,
-  toBase64,
-  toUtf8,
-} from '../bytes/index.ts';
-import { textSchema, typeValue } from '../contract/index.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { formatJsonPointer, parseJson } from '../bytes/json/parse.ts';
+import { fromBase64, toBase64, toUtf8 } from '../bytes/text/encoding.ts';
+import { textSchema } from '../contract/scalars.ts';
+import { typeValue } from '../contract/type-value.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { signChecked, type Signer } from './key/signer.ts';
 

@@ -1,5 +1,5 @@
-import { formatJsonPointer, type JsonObject, type JsonValue } from '../bytes/index.ts';
-import type { Code } from '../codes/index.ts';
+import { formatJsonPointer, type JsonObject, type JsonValue } from '../bytes/json/parse.ts';
+import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** One broken rule of a key or trust store: its code, and a JSON pointer (RFC 6901) to what breaks it. */

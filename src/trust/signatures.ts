@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import type { P256 } from '../bytes/index.ts';
+import type { P256 } from '../bytes/platform.ts';
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
 import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';

@@ -1,22 +1,19 @@
 import {
   BYTES_OR_TEXT,
-  canonicalBytes,
   checkArguments,
-  compareUtf8,
-  type Digest,
-  digestOf,
-  type JsonObject,
-  type JsonValue,
   LIST,
   listOf,
   OBJECT,
   optional,
   optionsOf,
-  parseJson,
   TEXT,
   withMembers,
   withMethods,
-} from '../bytes/index.ts';
+} from '../bytes/arguments.ts';
+import { canonicalBytes } from '../bytes/json/canonical.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { type Digest, digestOf } from '../bytes/hash.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from './faults.ts';
 import { importPublicKey } from './key/key.ts';

@@ -1,13 +1,10 @@
 import * as z from 'zod/mini';
-import {
-  compareUtf8,
-  defined,
-  type Digest,
-  formatJsonPointer,
-  type JsonObject,
-  type JsonValue,
-} from '../bytes/index.ts';
-import { msSchema, textSchema, typeValue } from '../contract/index.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { defined } from '../bytes/arguments.ts';
+import type { Digest } from '../bytes/hash.ts';
+import { formatJsonPointer, type JsonObject, type JsonValue } from '../bytes/json/parse.ts';
+import { msSchema, textSchema } from '../contract/scalars.ts';
+import { typeValue } from '../contract/type-value.ts';
 import { isObject, type KeyFault } from './faults.ts';
 import { formatEcJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';

@@ -1,4 +1,4 @@
-import { catalogue, type Code } from '../codes/index.ts';
+import { catalogue, type Code } from '../codes/catalogue.ts';
 import { CHECK_IDS, type CheckId } from './checks.ts';
 
 const ALL = Object.keys(catalogue) as readonly Code[];

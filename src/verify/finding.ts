@@ -1,12 +1,12 @@
-import { defined } from '../bytes/index.ts';
+import { defined } from '../bytes/arguments.ts';
+import type { Code } from '../codes/catalogue.ts';
 import {
-  type Code,
   codeFacts,
   type CodeFacts,
   isStatementCode,
   type StatementCode,
   statementCodeFacts,
-} from '../codes/index.ts';
+} from '../codes/facts.ts';
 import { DrillproofError } from '../errors.ts';
 import type { Finding } from './report.ts';
 

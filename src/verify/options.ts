@@ -1,7 +1,6 @@
 import {
   AMOUNT,
   checkArguments,
-  type Digest,
   FLAG,
   listOf,
   type Members,
@@ -10,17 +9,19 @@ import {
   oneOf,
   optional,
   optionsOf,
-  type P256,
-  type RandomAccess,
   SIGNAL,
   TEXT,
   TIME,
   withMethods,
-} from '../bytes/index.ts';
-import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/index.ts';
-import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/index.ts';
-import { type Purpose, resolveTrust, type Trust, type TrustStore } from '../trust/index.ts';
-import { ZIP_LIMITS, type ZipLimits } from '../zip/index.ts';
+} from '../bytes/arguments.ts';
+import type { Digest } from '../bytes/hash.ts';
+import type { P256 } from '../bytes/platform.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
+import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/resources/evidence.ts';
+import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/document.ts';
+import type { Purpose } from '../trust/trusted-key.ts';
+import { resolveTrust, type Trust, type TrustStore } from '../trust/store.ts';
+import { ZIP_LIMITS, type ZipLimits } from '../zip/limits.ts';
 import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 
 /** Facts that the caller knows from an independent source; each difference fails the verification (formats §1). */

@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
-import { type Code, CODE_CLASSES, isCode, SEVERITIES } from '../codes/index.ts';
+import type { Code } from '../codes/catalogue.ts';
+import { CODE_CLASSES, SEVERITIES } from '../codes/entry.ts';
+import { isCode } from '../codes/facts.ts';
 import {
   allow,
   atMsSchema as atMs,
   countSchema as count,
-  reproductionSchema,
   typedDigestSchema as digest,
   narrowText,
-} from '../contract/index.ts';
+} from '../contract/scalars.ts';
+import { reproductionSchema } from '../contract/resources/evidence.ts';
 import { type CheckId, isCheckId } from './checks.ts';
 
 // Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a

@@ -2,18 +2,19 @@ import * as z from 'zod/mini';
 import {
   BYTES,
   BYTES_OR_TEXT,
-  canonicalJson,
   checkArguments,
   defined,
-  digestOf,
   type MembersOf,
   optional,
   optionsOf,
-  parseJson,
-  toUtf8,
-} from '../bytes/index.ts';
-import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/index.ts';
-import { type LockedPackage, parseBuildLock, typeDocument } from '../evidence/index.ts';
+} from '../bytes/arguments.ts';
+import { canonicalJson } from '../bytes/json/canonical.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { parseJson } from '../bytes/json/parse.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
+import { MAX_TOOL_SOURCE_BYTES, type ToolSource, toolSourceSchema } from '../contract/resources/build.ts';
+import { type LockedPackage, parseBuildLock } from '../evidence/build-lock.ts';
+import { typeDocument } from '../evidence/document.ts';
 import { listWaitingChecks } from './checks.ts';
 import { finding, findingsOf } from './finding.ts';
 import type { ToolSourceReport, Finding } from './report.ts';

@@ -1,4 +1,4 @@
-import { findLargest } from '../bytes/index.ts';
+import { findLargest } from '../bytes/async.ts';
 import type { Step } from './step.ts';
 import { listRequiredChecks, type CheckId } from './checks.ts';
 import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';

@@ -1,13 +1,6 @@
-import {
-  checkArguments,
-  FUNCTION,
-  type Kind,
-  optional,
-  optionsOf,
-  type RandomAccess,
-  TEXT,
-  zipPlatform,
-} from '../bytes/index.ts';
+import { checkArguments, FUNCTION, type Kind, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
+import { zipPlatform } from '../bytes/platform-portable.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** Options of `blobAccess`. */

@@ -1,23 +1,15 @@
-import {
-  checkArguments,
-  compareUtf8,
-  ITERABLE,
-  LIST,
-  OBJECT,
-  type RandomAccess,
-  withMembers,
-  withMethods,
-} from '../bytes/index.ts';
+import { checkArguments, ITERABLE, LIST, OBJECT, withMembers, withMethods } from '../bytes/arguments.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import type { RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError } from '../errors.ts';
 import {
   assertExportFiles,
-  BAG_PAYLOAD,
-  bagSource,
   type EvidenceSource,
-  isBag,
   openZipEvidence,
   type SourceFile,
-} from '../evidence/index.ts';
+} from '../evidence/source.ts';
+import { BAG_PAYLOAD } from '../evidence/export/checksums.ts';
+import { bagSource, isBag } from '../evidence/export/subtrees.ts';
 import { blobAccess, type BlobAccessOptions } from './blob-access.ts';
 
 /** Files that the user chose, by their paths, with the name of the folder or file. */

@@ -1,4 +1,5 @@
-import { amountsOf, type Kind, foldPath, findPathProblem } from '../bytes/index.ts';
+import { amountsOf, type Kind } from '../bytes/arguments.ts';
+import { foldPath, findPathProblem } from '../bytes/portable-path.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** The limits of an archive. Exceeding a limit is a `LimitError`, never a truncation. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assertEcdsaDer, derTag, fromHex, readDer, readDerItems, toHex } from '../../src/bytes/index.ts';
+import { assertEcdsaDer, derTag, readDer, readDerItems } from '../../src/bytes/der.ts';
+import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
 import { codeOf } from './thrown-by.ts';
 import { forAll } from '../support/property.ts';
 

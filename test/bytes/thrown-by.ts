@@ -1,4 +1,4 @@
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { DrillproofError } from '../../src/errors.ts';
 
 /** The error that `act` throws, or `undefined`. */

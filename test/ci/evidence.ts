@@ -1,4 +1,4 @@
-import { trustStoreJwks } from '../../src/trust/index.ts';
+import { trustStoreJwks } from '../../src/trust/store.ts';
 import { flipBit, makeExport, makeTrust } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { join } from 'node:path';

@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/bytes/index.ts';
-import { call, callJson, drillproof, expectExit, expectPass, NOW_MS, ROLES } from './make.ts';
-import { useEvidenceFolder, writeRun } from './make.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import {
+  call,
+  callJson,
+  drillproof,
+  expectExit,
+  expectPass,
+  NOW_MS,
+  ROLES,
+  useEvidenceFolder,
+  writeRun,
+} from './make.ts';
 
 const dir = useEvidenceFolder();
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
 import { EXIT } from '../../src/cli/shared/output/exit.ts';
@@ -28,12 +29,15 @@ const splitWords = (words: Words): readonly string[] =>
 export const SIGNER = '--key key.pem --issuer acme-ci';
 export const ROLES = '--role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const ROOT = new URL('../../', import.meta.url);
 
-/** The arguments of Node.js that run the program from its sources. */
-export const PROGRAM = ['--conditions=drillproof:source', MAIN] as const;
+/** The arguments of Node.js that run the built program, or with DRILLPROOF_TEST_SOURCES=1 its sources, while one edits. */
+export const PROGRAM =
+  process.env['DRILLPROOF_TEST_SOURCES'] === '1'
+    ? ['--conditions=drillproof:source', fileURLToPath(new URL('src/cli/main.ts', ROOT))]
+    : [fileURLToPath(new URL(manifest.bin.drillproof, ROOT))];
 
-/** Starts the real program, from its sources, in a separate process. */
+/** Starts the real program in a separate process. */
 export function start(words: Words, { cwd, env = {}, uid }: ProcessOptions = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   return spawn(process.execPath, [...PROGRAM, ...splitWords(words)], {

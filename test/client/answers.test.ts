@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../src/bytes/index.ts';
-import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/index.ts';
+import { defined } from '../../src/bytes/arguments.ts';
+import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/http/errors.ts';
 import { TransportError } from '../../src/errors.ts';
 import { envelope, json, type Answer } from '../faults/server.ts';
 import { eachServer, exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { defined, digestOf } from '../../src/bytes/index.ts';
-import { type ClientOptions, createClient, type Fetch } from '../../src/client/index.ts';
-import type { BuildUpload } from '../../src/contract/index.ts';
+import { defined } from '../../src/bytes/arguments.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import type { ClientOptions, Fetch } from '../../src/client/options.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { BuildUpload } from '../../src/contract/resources/build.ts';
 import { eachTest } from '../server/each-test.ts';
 import { buildArchive, PROJECT, importWorlds } from '../server/make.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { controlErrors, type ControlCode } from '../../src/contract/operations/errors.ts';
-import type { ClientOptions } from '../../src/client/index.ts';
+import type { ClientOptions } from '../../src/client/options.ts';
 import { operation, operationError } from '../contract/resources.ts';
 import { failureOf, PROJECT, sleepUntilAborted, testClient } from './make.ts';
 

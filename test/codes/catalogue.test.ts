@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  catalogue,
-  type Code,
-  CODE_CLASSES,
-  codeEntry,
-  codeFacts,
-  isCode,
-  isStatementCode,
-  SEVERITIES,
-  statementCodeFacts,
-} from '../../src/codes/index.ts';
+import { catalogue, type Code, codeEntry } from '../../src/codes/catalogue.ts';
+import { CODE_CLASSES, SEVERITIES } from '../../src/codes/entry.ts';
+import { codeFacts, isCode, isStatementCode, statementCodeFacts } from '../../src/codes/facts.ts';
 
 const codes = Object.keys(catalogue) as Code[];
 const TABLES = ['control', 'encoding', 'evidence', 'export', 'io', 'policy', 'receipt', 'trust', 'zip'];

@@ -1,6 +1,47 @@
 // Every resource of the control API with the rules of its members, and a complete sample that follows from the rules.
 import type * as z from 'zod/mini';
-import * as contract from '../../src/contract/index.ts';
+import {
+  operationErrorSchema,
+  timeAdvanceResultSchema,
+  faultSetResultSchema,
+  operationResourceSchema,
+} from '../../src/contract/resources/operation.ts';
+import {
+  worldSessionSchema,
+  environmentSchema,
+  sessionExtendRequestSchema,
+} from '../../src/contract/resources/session.ts';
+import {
+  turnRequestSchema,
+  authoringSessionSchema,
+  authoringTurnSchema,
+} from '../../src/contract/resources/authoring.ts';
+import {
+  buildAttemptSchema,
+  buildUploadRequestSchema,
+  buildUploadSchema,
+  buildUploadProgressSchema,
+  toolSourceSchema,
+} from '../../src/contract/resources/build.ts';
+import {
+  runIdentitySchema,
+  assertionResultSchema,
+  runSetupSchema,
+  runCaptureSchema,
+  runResultSchema,
+  hostedRunSchema,
+  hostedRunStates,
+} from '../../src/contract/resources/run.ts';
+import {
+  evidenceExportSchema,
+  localReportItemSchema,
+  reproductionSchema,
+  attestationSchema,
+  exportAttestationSchema,
+  evidenceBundleSchema,
+} from '../../src/contract/resources/evidence.ts';
+import { localReportPageSchema, evidenceExportPageSchema } from '../../src/contract/operations/answers.ts';
+import { errorEnvelopeSchema } from '../../src/contract/operations/errors.ts';
 import { type Row, type Resource, sampleOf, rulesOf } from './field-rules.ts';
 import * as f from './formats.ts';
 
@@ -27,7 +68,7 @@ const inProject: readonly Row[] = [
 
 export const operationError = addResource(
   'operation error',
-  contract.operationErrorSchema,
+  operationErrorSchema,
   [
     [f.version, 'schemaVersion'],
     [f.code(['control', 'a-b9', 'world'], ['Control', 'a_b', 'a.b', '']), 'code'],
@@ -59,7 +100,7 @@ const resultRows: readonly Row[] = [
   [f.chars(1, 1000), 'failure.message'],
 ];
 
-export const timeAdvance = addResource('result of world.time.advance', contract.timeAdvanceResultSchema, [
+export const timeAdvance = addResource('result of world.time.advance', timeAdvanceResultSchema, [
   ...resultRows,
   [f.oneOf('world.time.advance'), 'kind'],
   [f.integer, 'requestedUs startedUs reachedUs scheduledEventsProcessed'],
@@ -70,7 +111,7 @@ export const timeAdvance = addResource('result of world.time.advance', contract.
   [f.code(['control', 'framework', 'world'], ['tool', 'a-b', ''], { max: 128 }), 'failure.code'],
 ]);
 
-export const faultSet = addResource('result of world.fault.set', contract.faultSetResultSchema, [
+export const faultSet = addResource('result of world.fault.set', faultSetResultSchema, [
   ...resultRows,
   [f.oneOf('world.fault.set'), 'kind'],
   [f.slug, 'packageId faultId'],
@@ -80,7 +121,7 @@ export const faultSet = addResource('result of world.fault.set', contract.faultS
   [f.oneOf('control.FAULT_CONTROL_INTERRUPTED'), 'failure.code'],
 ]);
 
-export const operation = addResource('operation', contract.operationResourceSchema, [
+export const operation = addResource('operation', operationResourceSchema, [
   [f.version, 'schemaVersion'],
   [f.id('op'), 'operationId'],
   [f.id('org'), 'organizationId'],
@@ -98,7 +139,7 @@ export const operation = addResource('operation', contract.operationResourceSche
 
 export const session = addResource(
   'world session',
-  contract.worldSessionSchema,
+  worldSessionSchema,
   [
     ...inProject,
     [f.id('env'), 'environmentId'],
@@ -121,7 +162,7 @@ export const session = addResource(
   { excluded: { scenarioId: 'drillId' } },
 );
 
-addResource('environment', contract.environmentSchema, [
+addResource('environment', environmentSchema, [
   ...inProject,
   [f.id('env'), 'environmentId'],
   [f.string, 'name'],
@@ -129,7 +170,7 @@ addResource('environment', contract.environmentSchema, [
   [f.integer, 'version createdAtMs updatedAtMs'],
 ]);
 
-addResource('body of sessions.extend', contract.sessionExtendRequestSchema, [
+addResource('body of sessions.extend', sessionExtendRequestSchema, [
   [f.positive, 'expectedLeaseGeneration'],
   [f.integer, 'expectedVersion'],
   [f.integers(1, 604_800_000), 'ttlMs'],
@@ -141,7 +182,7 @@ const maxTurns = f.integers(1, 200);
 const maxBudgetUsd = f.numbers(1000);
 const timeoutMs = f.integers(1000, 7_200_000);
 
-addResource('body of authoring.turns.create', contract.turnRequestSchema, [
+addResource('body of authoring.turns.create', turnRequestSchema, [
   [f.chars(1, 32_768), 'prompt'],
   [model, 'model?'],
   [effort, 'effort?'],
@@ -150,7 +191,7 @@ addResource('body of authoring.turns.create', contract.turnRequestSchema, [
   [timeoutMs, 'timeoutMs?'],
 ]);
 
-export const authoringSession = addResource('authoring session', contract.authoringSessionSchema, [
+export const authoringSession = addResource('authoring session', authoringSessionSchema, [
   ...inProject,
   [f.id('authsess'), 'authoringSessionId'],
   [f.opaqueId, 'repositoryBindingId activeTurnId? currentProposalId?'],
@@ -160,7 +201,7 @@ export const authoringSession = addResource('authoring session', contract.author
   [f.integer, 'version createdAtMs updatedAtMs closedAtMs?'],
 ]);
 
-export const authoringTurn = addResource('authoring turn', contract.authoringTurnSchema, [
+export const authoringTurn = addResource('authoring turn', authoringTurnSchema, [
   ...inProject,
   [f.opaqueId, 'authoringTurnId proposalId? agentSessionId?'],
   [f.id('authsess'), 'authoringSessionId'],
@@ -192,7 +233,7 @@ const attemptState = f.oneOf(
 
 export const buildAttempt = addResource(
   'build attempt',
-  contract.buildAttemptSchema,
+  buildAttemptSchema,
   [
     ...inProject,
     [f.id('attempt'), 'buildAttemptId'],
@@ -215,7 +256,7 @@ export const buildAttempt = addResource(
 
 addResource(
   'body of builds.uploads.create',
-  contract.buildUploadRequestSchema,
+  buildUploadRequestSchema,
   [
     [f.digest, 'buildHash artifactDigest'],
     [bytesOfBuild, 'bytes'],
@@ -230,7 +271,7 @@ addResource(
   },
 );
 
-addResource('build upload', contract.buildUploadSchema, [
+addResource('build upload', buildUploadSchema, [
   [f.version, 'schemaVersion'],
   [f.resource(buildAttempt), 'attempt'],
   [f.oneOf('PUT'), 'method'],
@@ -246,7 +287,7 @@ addResource('build upload', contract.buildUploadSchema, [
   ],
 ]);
 
-addResource('progress of a build upload', contract.buildUploadProgressSchema, [
+addResource('progress of a build upload', buildUploadProgressSchema, [
   [f.version, 'schemaVersion'],
   [f.id('attempt'), 'buildAttemptId'],
   [attemptState, 'state'],
@@ -254,7 +295,7 @@ addResource('progress of a build upload', contract.buildUploadProgressSchema, [
   [f.integers(0, 67_108_864), 'receivedBytes'],
 ]);
 
-export const toolSource = addResource('tool source', contract.toolSourceSchema, [
+export const toolSource = addResource('tool source', toolSourceSchema, [
   ...inProject,
   [f.digest, 'buildHash manifestHash artifactHash ui.assets[].artifactHash'],
   [f.slug, 'packageId'],
@@ -267,7 +308,7 @@ export const toolSource = addResource('tool source', contract.toolSourceSchema, 
   [f.count, 'ui.assets[].bytes'],
 ]);
 
-const identity = addResource('run identity', contract.runIdentitySchema, [
+const identity = addResource('run identity', runIdentitySchema, [
   [f.chosenId('run'), 'runId'],
   [f.opaqueId, 'worldInstanceId targetId'],
   [f.slug, 'drillId scenarioId?'],
@@ -276,7 +317,7 @@ const identity = addResource('run identity', contract.runIdentitySchema, [
   [f.integer, 'trial trialCount attempt attemptLimit'],
 ]);
 
-const assertionResult = addResource('assertion result', contract.assertionResultSchema, [
+const assertionResult = addResource('assertion result', assertionResultSchema, [
   [f.version, 'schemaVersion'],
   [f.opaqueId, 'assertionId'],
   [f.anyValue('state'), 'kind'],
@@ -292,7 +333,7 @@ const assertionResult = addResource('assertion result', contract.assertionResult
   [f.integer, 'evidenceSequences[]'],
 ]);
 
-const setup = addResource('run setup', contract.runSetupSchema, [
+const setup = addResource('run setup', runSetupSchema, [
   [f.version, 'schemaVersion'],
   [f.slug, 'drillId setup.scenario.toolOverrides[].operation.packageId'],
   [f.openObject, 'setup.tools.packages[] setup.tools.behaviorOverrides[] setup.bindings.environment'],
@@ -307,7 +348,7 @@ const setup = addResource('run setup', contract.runSetupSchema, [
   [f.digest, 'setupHash'],
 ]);
 
-const capture = addResource('run capture', contract.runCaptureSchema, [
+const capture = addResource('run capture', runCaptureSchema, [
   [f.version, 'schemaVersion attachments[].attachment.schemaVersion'],
   [f.anyValue('always'), 'policies.logs policies.screenshots policies.video policies.files'],
   [f.anyValue('always'), 'attachments[].policy'],
@@ -324,7 +365,7 @@ const capture = addResource('run capture', contract.runCaptureSchema, [
   [f.chars(1, 128), 'errors[].code'],
 ]);
 
-export const runResult = addResource('run result', contract.runResultSchema, [
+export const runResult = addResource('run result', runResultSchema, [
   [f.version, 'schemaVersion interactions[].schemaVersion interactions[].targetResult.schemaVersion'],
   [f.version, 'checkpoints[].schemaVersion'],
   [f.unversioned(identity), 'identity'],
@@ -351,7 +392,7 @@ export const runResult = addResource('run result', contract.runResultSchema, [
   [f.resource(capture), 'capture?'],
 ]);
 
-export const hostedRun = addResource('hosted run', contract.hostedRunSchema, [
+export const hostedRun = addResource('hosted run', hostedRunSchema, [
   ...inProject,
   [f.version, 'termination.schemaVersion pendingInteraction.schemaVersion'],
   [f.id('hrun'), 'hostedRunId rerunOfHostedRunId?'],
@@ -366,7 +407,7 @@ export const hostedRun = addResource('hosted run', contract.hostedRunSchema, [
   [f.integer, 'revision evidenceRetentionMs deadlineAtMs createdAtMs updatedAtMs finishedAtMs?'],
   [f.integer, 'termination.requestedAtMs? pendingInteraction.interaction.afterStartUs'],
   [f.integer, 'pendingInteraction.scheduledAtVirtualUs pendingInteraction.startedAtVirtualUs'],
-  [f.anyValue(...contract.hostedRunStates), 'state'],
+  [f.anyValue(...hostedRunStates), 'state'],
   [f.anyValue('completed'), 'termination.outcome'],
   [f.count, 'pendingInteraction.toolCallsAtStart'],
   [f.unversioned(identity), 'identity?'],
@@ -393,7 +434,7 @@ const scope: f.Format = {
   whole: true,
 };
 
-export const evidenceExport = addResource('evidence export', contract.evidenceExportSchema, [
+export const evidenceExport = addResource('evidence export', evidenceExportSchema, [
   [f.version, 'schemaVersion'],
   [f.id('evexp'), 'evidenceExportId'],
   [f.id('org'), 'organizationId'],
@@ -412,7 +453,7 @@ export const evidenceExport = addResource('evidence export', contract.evidenceEx
   [f.anyValue('requested'), 'deletion.state'],
 ]);
 
-export const localReportItem = addResource('local report item', contract.localReportItemSchema, [
+export const localReportItem = addResource('local report item', localReportItemSchema, [
   [f.integer, 'source.ordinal source.archiveBytes source.summary.artifactCount'],
   [f.integer, 'source.summary.expandedBytes source.createdAtMs source.verifiedAtMs'],
   [f.id('prj'), 'source.projectId'],
@@ -432,7 +473,7 @@ export const localReportItem = addResource('local report item', contract.localRe
   [f.decimalBytes, 'archive.bytes'],
 ]);
 
-const reproduction = addResource('reproduction', contract.reproductionSchema, [
+const reproduction = addResource('reproduction', reproductionSchema, [
   [f.version, 'schemaVersion'],
   [f.oneOf('world_inputs'), 'scope'],
   [f.slug, 'drillId scenarioId?'],
@@ -453,7 +494,7 @@ const signed: readonly Row[] = [
   [f.digest, 'statement.subject.manifestDigest'],
 ];
 
-export const attestation = addResource('attestation', contract.attestationSchema, [
+export const attestation = addResource('attestation', attestationSchema, [
   ...signed,
   [f.chosenId('run'), 'statement.subject.runId'],
   [f.resource(reproduction), 'statement.subject.reproduction'],
@@ -461,13 +502,13 @@ export const attestation = addResource('attestation', contract.attestationSchema
   [f.digest, 'statement.subject.stateHash statement.subject.trajectoryHash'],
 ]);
 
-export const exportAttestation = addResource('export attestation', contract.exportAttestationSchema, [
+export const exportAttestation = addResource('export attestation', exportAttestationSchema, [
   ...signed,
   [f.id('evexp'), 'statement.subject.evidenceExportId'],
   [f.id('org'), 'statement.subject.organizationId'],
 ]);
 
-export const evidenceBundle = addResource('evidence bundle', contract.evidenceBundleSchema, [
+export const evidenceBundle = addResource('evidence bundle', evidenceBundleSchema, [
   [f.version, 'schemaVersion'],
   [f.id('evidence'), 'evidenceBundleId'],
   [f.id('prj'), 'projectId'],
@@ -481,13 +522,13 @@ export const evidenceBundle = addResource('evidence bundle', contract.evidenceBu
   [f.resource(attestation), 'attestation?'],
 ]);
 
-addResource('page of local reports', contract.localReportPageSchema, [
+addResource('page of local reports', localReportPageSchema, [
   [f.listUpTo(100, localReportItem), 'items'],
   [f.unversioned(localReportItem), 'items[]'],
   [f.chars(1, 2048), 'nextCursor?'],
 ]);
 
-addResource('page of evidence exports', contract.evidenceExportPageSchema, [
+addResource('page of evidence exports', evidenceExportPageSchema, [
   [f.listUpTo(100, evidenceExport), 'items'],
   [f.resource(evidenceExport), 'items[]'],
   [f.chars(1, 2048), 'nextCursor?'],
@@ -495,7 +536,7 @@ addResource('page of evidence exports', contract.evidenceExportPageSchema, [
 
 addResource(
   'error envelope',
-  contract.errorEnvelopeSchema,
+  errorEnvelopeSchema,
   [
     [f.code(['control', 'world'], ['build', 'framework', 'Control', 'controls', '']), 'code'],
     [f.nonEmpty, 'message correlationId'],

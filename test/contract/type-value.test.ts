@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { narrowText, typeValue } from '../../src/contract/index.ts';
+import { narrowText } from '../../src/contract/scalars.ts';
+import { typeValue } from '../../src/contract/type-value.ts';
 
 it.each<[string, z.ZodMiniType, unknown, string]>([
   ['is missing', z.strictObject({ a: z.string() }), {}, 'is required'],

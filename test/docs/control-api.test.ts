@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { controlErrors, operationNames, operationRow } from '../../src/contract/index.ts';
+import { controlErrors } from '../../src/contract/operations/errors.ts';
+import { operationNames, operationRow } from '../../src/contract/operations/operations.ts';
 
 /** The rows of every table of the page, as their cells. */
 const rows = readFileSync('docs/server/control-api.md', 'utf8')

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { codeEntry } from '../../src/codes/index.ts';
+import { codeEntry } from '../../src/codes/catalogue.ts';
 import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
 import { zipLimits } from '../../src/zip/limits.ts';
-import { parseAttestation, parseBundleManifest, encodeStatement } from '../../src/evidence/index.ts';
+import { parseAttestation, encodeStatement } from '../../src/evidence/bundle/attestation.ts';
+import { parseBundleManifest } from '../../src/evidence/bundle/manifest.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const page = readFileSync('docs/formats/formats.md', 'utf8');

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogue } from '../../src/codes/index.ts';
+import { catalogue } from '../../src/codes/catalogue.ts';
 
 const PAGES = [...globSync('*.md'), 'vectors/README.md', ...globSync('docs/**/*.md')];
 

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, memoryAccess } from '../../src/bytes/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { collect, NOW } from '../support/evidence.ts';
 import { receiptFacts } from '../support/receipts.ts';
-import { objectOfRole, parseBundleManifest } from '../../src/evidence/index.ts';
+import { objectOfRole, parseBundleManifest } from '../../src/evidence/bundle/manifest.ts';
 import type { MirrorReceipt } from '../../src/evidence/export/receipt.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { openZip } from '../../src/zip/read/open.ts';
 import { call, ROLES, useEvidenceFolder } from '../cli/make.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';

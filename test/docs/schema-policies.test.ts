@@ -1,12 +1,14 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod/mini';
-import { type Decision, evaluate, type SummaryReport, verifySummary } from '../../src/policy/index.ts';
-import { decisionSchema } from '../../src/policy/decision.ts';
+import { type Decision, decisionSchema } from '../../src/policy/decision.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import type { SummaryReport } from '../../src/policy/vsa/read.ts';
+import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import { evidenceInputSchema } from '../../src/policy/facts.ts';
 import { parsePolicy } from '../../src/policy/document/resolve.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import { stableJson } from '../../src/report/index.ts';
+import { stableJson } from '../../src/report/json.ts';
 import { thrownBy } from '../bytes/thrown-by.ts';
 import { AS_OF_MS, enveloped, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { makeSigner } from '../support/evidence.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { renderJson } from '../../src/report/index.ts';
-import { CASE_KINDS } from '../../src/selftest/index.ts';
-import type { Report } from '../../src/verify/index.ts';
+import { renderJson } from '../../src/report/json.ts';
+import { CASE_KINDS } from '../../src/selftest/result.ts';
+import type { Report } from '../../src/verify/report.ts';
 import { readVectors } from '../vectors/read.ts';
 import { faultsOf, missedFaults, schemaOf } from './schema-of.ts';
 
@@ -18,15 +18,21 @@ const { reports, record } = vi.hoisted(() => {
   return { reports: all, record: add };
 });
 
-vi.mock('../../src/verify/index.ts', async (original) => {
-  const actual = await original<typeof import('../../src/verify/index.ts')>();
-  return {
-    ...actual,
-    verifyExport: record(actual.verifyExport),
-    verifyPart: record(actual.verifyPart),
-    verifyAttestation: record(actual.verifyAttestation),
-    verifyToolSource: record(actual.verifyToolSource),
-  };
+vi.mock('../../src/verify/export/export.ts', async (original) => {
+  const actual = await original<typeof import('../../src/verify/export/export.ts')>();
+  return { ...actual, verifyExport: record(actual.verifyExport) };
+});
+vi.mock('../../src/verify/part/part.ts', async (original) => {
+  const actual = await original<typeof import('../../src/verify/part/part.ts')>();
+  return { ...actual, verifyPart: record(actual.verifyPart) };
+});
+vi.mock('../../src/verify/signature/attestation.ts', async (original) => {
+  const actual = await original<typeof import('../../src/verify/signature/attestation.ts')>();
+  return { ...actual, verifyAttestation: record(actual.verifyAttestation) };
+});
+vi.mock('../../src/verify/tool-source.ts', async (original) => {
+  const actual = await original<typeof import('../../src/verify/tool-source.ts')>();
+  return { ...actual, verifyToolSource: record(actual.verifyToolSource) };
 });
 
 describe.each([

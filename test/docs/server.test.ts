@@ -6,8 +6,12 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { buildUploadSchema, evidenceExportSchema, toolSourceSchema } from '../../src/contract/index.ts';
-import { createLog, createServer, defaultLimits, listen, type Listening } from '../../src/server/index.ts';
+import { buildUploadSchema, toolSourceSchema } from '../../src/contract/resources/build.ts';
+import { evidenceExportSchema } from '../../src/contract/resources/evidence.ts';
+import { createLog } from '../../src/server/telemetry/log.ts';
+import { createServer } from '../../src/server/server.ts';
+import { defaultLimits } from '../../src/server/limits.ts';
+import { listen, type Listening } from '../../src/server/listen.ts';
 import { defaultOf, settings, variableOf } from '../../src/cli/serve/command.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import {

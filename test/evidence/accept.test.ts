@@ -5,8 +5,8 @@ import {
   attestationSchema,
   evidenceExportSchema,
   exportAttestationSchema,
-  runResultSchema,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/resources/evidence.ts';
+import { runResultSchema } from '../../src/contract/resources/run.ts';
 import { compileAcceptor } from '../../src/evidence/accept.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { canonicalBytes } from '../../src/bytes/index.ts';
-import {
-  listBrokenBindings,
-  parseBuildLock,
-  buildReproduction,
-  listResourceDifferences,
-} from '../../src/evidence/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { listBrokenBindings, buildReproduction } from '../../src/evidence/bundle/statement.ts';
+import { parseBuildLock } from '../../src/evidence/build-lock.ts';
+import { listResourceDifferences } from '../../src/evidence/export/manifest.ts';
 import { codeOf } from '../bytes/thrown-by.ts';
 import { hashOf, idOf, makeExport, makePart, makeRunResult, makeSigner } from '../support/evidence.ts';
 

@@ -1,17 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson, toUtf8 } from '../../src/bytes/index.ts';
-import { isCode } from '../../src/codes/index.ts';
-import {
-  DEFAULT_LIMITS,
-  parseAttestation,
-  parseBuildLock,
-  parseBundleManifest,
-  parseExportAttestation,
-  parseExportManifest,
-  parseExportResource,
-  parseRunResult,
-} from '../../src/evidence/index.ts';
+import { canonicalBytes, canonicalJson } from '../../src/bytes/json/canonical.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { isCode } from '../../src/codes/facts.ts';
+import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
+import { parseAttestation, parseExportAttestation } from '../../src/evidence/bundle/attestation.ts';
+import { parseBuildLock } from '../../src/evidence/build-lock.ts';
+import { parseBundleManifest, parseRunResult } from '../../src/evidence/bundle/manifest.ts';
+import { parseExportManifest, parseExportResource } from '../../src/evidence/export/manifest.ts';
 import {
   flipBit,
   hashOf,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, once, toUtf8 } from '../../src/bytes/index.ts';
-import { memorySource, readFile, readWhole, zipSource } from '../../src/evidence/index.ts';
-import { openZip, writeZip } from '../../src/zip/index.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { once } from '../../src/bytes/async.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { memorySource, readFile, readWhole, zipSource } from '../../src/evidence/source.ts';
+import { openZip } from '../../src/zip/read/open.ts';
+import { writeZip } from '../../src/zip/write/write.ts';
 import { collect, pack } from '../support/evidence.ts';
 import { countOpens, failReads } from '../verify/sources.ts';
 

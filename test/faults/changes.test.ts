@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/client.ts';
 import { failureOf } from '../client/make.ts';
 import { startOrigin } from './origin.ts';
 import { faultProxy } from './proxy.ts';

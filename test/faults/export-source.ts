@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import type { EvidenceExport } from '../../src/contract/index.ts';
-import { parseExportManifest, selectionDigest, sumBytes } from '../../src/evidence/index.ts';
+import type { EvidenceExport } from '../../src/contract/resources/evidence.ts';
+import { parseExportManifest, selectionDigest, sumBytes } from '../../src/evidence/export/manifest.ts';
 import { EXPORT_ID, idOf, ORGANIZATION, PROJECT } from '../support/evidence.ts';
 import { envelope, faultServer, json, type Answer, type FaultServer, type Seen } from './server.ts';
 

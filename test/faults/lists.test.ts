@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createClient, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/client/client.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { isDeep } from '../support/deep.ts';
 import { RETRIES, timeoutsFor } from './mirror-run.ts';

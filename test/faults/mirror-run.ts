@@ -1,9 +1,13 @@
 import { inspect } from 'node:util';
-import { createClient, type Fetch } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { Fetch } from '../../src/client/options.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { mirrorExport, type MirrorEvent } from '../../src/mirror/index.ts';
-import { createHttpFetch, mirrorDirectory, verifyDirectory } from '../../src/node/index.ts';
+import { mirrorExport } from '../../src/mirror/mirror.ts';
+import type { MirrorEvent } from '../../src/mirror/run.ts';
+import { createHttpFetch } from '../../src/node/http-fetch.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
+import { verifyDirectory } from '../../src/node/verify-directory.ts';
 import { filesOf } from '../mirror/make.ts';
 import { FAULTY_PART, FAULTY_REPORT, type Origin } from './origin.ts';
 import { faultProxy, type FaultResponder } from './proxy.ts';

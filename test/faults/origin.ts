@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { listen } from '../../src/server/index.ts';
-import { trustStore } from '../../src/trust/index.ts';
+import { listen } from '../../src/server/listen.ts';
+import { trustStore } from '../../src/trust/store.ts';
 import {
   EXPORT,
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
-import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
+import { discoverExports, mirrorMany } from '../../src/mirror/archive.ts';
 import { PROJECT, testClient } from '../client/make.ts';
 import { makeExport } from '../faults/export-source.ts';
 

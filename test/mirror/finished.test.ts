@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkMirror } from '../../src/mirror/index.ts';
+import { checkMirror } from '../../src/mirror/check.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { parseReceipt } from '../../src/evidence/export/receipt.ts';
 import { failureOf, testClient } from '../client/make.ts';

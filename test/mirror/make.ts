@@ -1,8 +1,10 @@
 import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { createClient, type ClientOptions } from '../../src/client/index.ts';
-import { mirrorExport, type MirrorEvent, type MirrorOptions } from '../../src/mirror/index.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { ClientOptions } from '../../src/client/options.ts';
+import { mirrorExport } from '../../src/mirror/mirror.ts';
+import type { MirrorEvent, MirrorOptions } from '../../src/mirror/run.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import {
   exportRef,

@@ -1,9 +1,11 @@
 import { expect, it, vi } from 'vitest';
-import { digestOf } from '../../src/bytes/index.ts';
-import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import type { EvidenceSource, OpenFile } from '../../src/evidence/source.ts';
 import { createDigestPool } from '../../src/node/digest-pool.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { type ExportReport, resolveSettings, verifyExport } from '../../src/verify/index.ts';
+import type { ExportReport } from '../../src/verify/report.ts';
+import { resolveSettings } from '../../src/verify/options.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
 import { editJson, flipBit, makeExport, NOW } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
-import { renderJson } from '../../src/report/index.ts';
+import { renderJson } from '../../src/report/json.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { flipBit, makeExport, makeTrust, NOW } from '../support/evidence.ts';
 

@@ -1,8 +1,12 @@
 // Mirrors in a process that can be killed: `node mirror-child.ts URL FOLDER-OR-S3-ADDRESS [OPTIONS as JSON]`.
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/client.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import { bagSink, mirrorExport } from '../../src/mirror/index.ts';
-import { isS3Url, mirrorDirectory, mirrorS3, openPartStore, parseS3Location } from '../../src/node/index.ts';
+import { bagSink } from '../../src/mirror/bag-sink.ts';
+import { mirrorExport } from '../../src/mirror/mirror.ts';
+import { isS3Url, parseS3Location } from '../../src/node/s3/location.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
+import { mirrorS3 } from '../../src/node/s3/mirror.ts';
+import { openPartStore } from '../../src/node/volume/part-store.ts';
 
 export type ChildOptions = { readonly store?: string; readonly bagit?: boolean; readonly waitMs?: number };
 

@@ -2,16 +2,14 @@ import { join } from 'node:path';
 import { dsse as sigstoreDsse } from '@sigstore/core';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import {
-  attestDsse,
-  IN_TOTO_PAYLOAD_TYPE,
-  buildInTotoStatement,
-  parseAttestation,
-} from '../../src/evidence/index.ts';
+import { attestDsse, IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement } from '../../src/evidence/in-toto.ts';
+import { parseAttestation } from '../../src/evidence/bundle/attestation.ts';
 import { commandSigner } from '../../src/node/keys/command-signer.ts';
-import { signSummary, verifySummary } from '../../src/policy/index.ts';
-import { encodeDsse, encodePreAuth, type Signer } from '../../src/trust/index.ts';
-import { verifyDsse } from '../../src/verify/index.ts';
+import { signSummary } from '../../src/policy/vsa/vsa.ts';
+import { verifySummary } from '../../src/policy/vsa/verify.ts';
+import { encodeDsse, encodePreAuth } from '../../src/trust/dsse.ts';
+import type { Signer } from '../../src/trust/key/signer.ts';
+import { verifyDsse } from '../../src/verify/signature/verify-dsse.ts';
 import { AS_OF_MS, IN_TOTO, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { errorsOf, makePart, makeTrust, NOW, unpack } from '../support/evidence.ts';
 import {

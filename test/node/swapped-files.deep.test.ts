@@ -15,10 +15,14 @@ import {
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { digestOf, once } from '../../src/bytes/index.ts';
-import type { EvidenceSource, OpenFile } from '../../src/evidence/index.ts';
-import { directorySource, openEvidence, openFile } from '../../src/node/index.ts';
-import { verifyExport, verifyPart } from '../../src/verify/index.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { once } from '../../src/bytes/async.ts';
+import type { EvidenceSource, OpenFile } from '../../src/evidence/source.ts';
+import { directorySource } from '../../src/node/evidence/directory-source.ts';
+import { openEvidence } from '../../src/node/evidence/open-evidence.ts';
+import { openFile } from '../../src/node/evidence/file-access.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
 import {
   errorsOf,
   makeBundleInput,

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { zipSource } from '../../src/evidence/index.ts';
+import { zipSource } from '../../src/evidence/source.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
-import { renderJson } from '../../src/report/index.ts';
-import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { renderJson } from '../../src/report/json.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import type { ExportReport } from '../../src/verify/report.ts';
+import { openZip } from '../../src/zip/read/open.ts';
 import type { Files } from '../support/bag.ts';
 import { flipBit, makeExport, makeTrust, NOW, pack } from '../support/evidence.ts';
 import { makeFolder, makeFolderIn } from '../support/folder.ts';

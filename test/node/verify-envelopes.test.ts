@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
-import { memoryAccess, once } from '../../src/bytes/index.ts';
-import { attestDsse, parseAttestation, zipSource } from '../../src/evidence/index.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { once } from '../../src/bytes/async.ts';
+import { attestDsse } from '../../src/evidence/in-toto.ts';
+import { parseAttestation } from '../../src/evidence/bundle/attestation.ts';
+import { zipSource } from '../../src/evidence/source.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
-import { renderJson } from '../../src/report/index.ts';
-import { encodeDsse, trustStore } from '../../src/trust/index.ts';
-import { verifyExport, type ExportReport } from '../../src/verify/index.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { renderJson } from '../../src/report/json.ts';
+import { encodeDsse } from '../../src/trust/dsse.ts';
+import { trustStore } from '../../src/trust/store.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import type { ExportReport } from '../../src/verify/report.ts';
+import { openZip } from '../../src/zip/read/open.ts';
 import {
   makeBundleInput,
   makeExport,

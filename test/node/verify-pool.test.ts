@@ -1,11 +1,13 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { packaging } from '#packaging';
 import { digestOf } from '../../src/bytes/hash.ts';
-import { BUNDLE_MANIFEST } from '../../src/evidence/index.ts';
+import { BUNDLE_MANIFEST } from '../../src/evidence/bundle/part.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
 import { buildPoolSettings } from '../../src/node/verify-directory.ts';
 import { createVerifyPool } from '../../src/node/verify-pool.ts';
-import { verifyExport, type ExportReport, type PartVerifier } from '../../src/verify/index.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import type { ExportReport } from '../../src/verify/report.ts';
+import type { PartVerifier } from '../../src/verify/part/listed-part.ts';
 import { editJson, errorsOf, makeExport, makeTrust, NOW, repack } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
@@ -51,7 +53,7 @@ const verdictsOf = ({ parts }: ExportReport): string[] => parts.map(({ verdict }
 const errorCodesOf = ({ parts }: ExportReport, part: number): string[] => errorsOf(parts[part]!);
 
 it('a worker thread that runs out of memory leaves only one part unchecked, although others were in its batch', async () => {
-  vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL('hungry-worker.ts', import.meta.url));
+  vi.spyOn(packaging, 'verifyWorker').mockReturnValue(new URL('hungry-worker.ts', import.meta.url));
   const report = await verifyInPool(sample.files, 1);
   expect(verdictsOf(report)).toEqual(['verified', 'incomplete', 'verified']);
   expect(errorCodesOf(report, 1)).toEqual(['part.NOT_CHECKED']);
@@ -67,7 +69,7 @@ it.each([
 });
 
 const replaceThreads = (code: string): void => {
-  vi.spyOn(packaging, 'verifyWorker').mockResolvedValue(new URL(`data:text/javascript,${code}`));
+  vi.spyOn(packaging, 'verifyWorker').mockReturnValue(new URL(`data:text/javascript,${code}`));
 };
 
 it('a pool whose threads exit leaves every part unchecked', async () => {

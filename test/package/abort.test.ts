@@ -2,19 +2,24 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
-import { createClient, downloadPart, type ClientOptions } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/client.ts';
+import { downloadPart } from '../../src/client/download-part.ts';
+import type { ClientOptions } from '../../src/client/options.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
-import { memorySource, readPartFacts, type EvidenceSource } from '../../src/evidence/index.ts';
-import {
-  checkMirror,
-  discoverExports,
-  mirrorExport,
-  mirrorMany,
-  replicaClient,
-} from '../../src/mirror/index.ts';
-import { mirrorDirectory, zipExport } from '../../src/node/index.ts';
-import { repairMirror, scrubMany, scrubMirror, type MirrorScrub } from '../../src/scrub/index.ts';
-import { verifyExport, verifyPart, verifyReceipts } from '../../src/verify/index.ts';
+import { memorySource, type EvidenceSource } from '../../src/evidence/source.ts';
+import { readPartFacts } from '../../src/evidence/bundle/part.ts';
+import { checkMirror } from '../../src/mirror/check.ts';
+import { discoverExports, mirrorMany } from '../../src/mirror/archive.ts';
+import { mirrorExport } from '../../src/mirror/mirror.ts';
+import { replicaClient } from '../../src/mirror/replica.ts';
+import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
+import { zipExport } from '../../src/node/evidence/yazl-export.ts';
+import { repairMirror } from '../../src/scrub/repair.ts';
+import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
+import type { MirrorScrub } from '../../src/scrub/result.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
+import { verifyReceipts } from '../../src/verify/receipts/receipts.ts';
 import { exportRef as servedRef } from '../faults/export-source.ts';
 import { exportRef, extended, HASH, partRef, TOKEN } from '../client/make.ts';
 import { makeExport, NOW } from '../support/evidence.ts';

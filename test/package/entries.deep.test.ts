@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { digestOf } from '../../src/bytes/index.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');

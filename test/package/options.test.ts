@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
-import { discoverExports, mirrorMany } from '../../src/mirror/index.ts';
+import { discoverExports, mirrorMany } from '../../src/mirror/archive.ts';
 import {
   mirrorDirectory,
   mirrorS3,

@@ -1,5 +1,5 @@
-import { memorySource, type EvidenceSource } from '../../src/evidence/index.ts';
-import type { ScrubPlace } from '../../src/scrub/index.ts';
+import { memorySource, type EvidenceSource } from '../../src/evidence/source.ts';
+import type { ScrubPlace } from '../../src/scrub/options.ts';
 
 /** A mirror to scrub, in memory, that cannot be repaired. */
 export const makePlace = (source: EvidenceSource = memorySource({})): ScrubPlace => ({

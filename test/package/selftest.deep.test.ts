@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { CASE_KINDS, selftestReportSchema } from '../../src/selftest/index.ts';
+import { CASE_KINDS, selftestReportSchema } from '../../src/selftest/result.ts';
 import { makeFolder } from '../support/folder.ts';
 import { COUNTS } from '../vectors/counts.ts';
 import { readVectors } from '../vectors/read.ts';

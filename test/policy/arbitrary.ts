@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { EvidenceInput } from '../../src/policy/index.ts';
+import type { EvidenceInput } from '../../src/policy/facts.ts';
 import type { BundleReport, ExportReport } from '../../src/verify/report.ts';
 import { AS_OF, bundle, exportOf, keyOf, local, unattested, unsigned, type Rules } from './make.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { evaluate, type EvidenceInput } from '../../src/policy/index.ts';
-import type { BundleReport, ExportReport } from '../../src/verify/index.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import type { EvidenceInput } from '../../src/policy/facts.ts';
+import type { BundleReport, ExportReport } from '../../src/verify/report.ts';
 import {
   AS_OF,
   bundle,
@@ -21,7 +22,7 @@ import {
   summaryFacts,
   waiverOf,
 } from './make.ts';
-import { defined } from '../../src/bytes/index.ts';
+import { defined } from '../../src/bytes/arguments.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
 
 const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });

@@ -1,16 +1,9 @@
-import {
-  evaluate,
-  policyOf,
-  type Decision,
-  type EvidenceInput,
-  type PolicyDocument,
-  type RuleId,
-  RULES,
-  type SummaryFacts,
-  type Violation,
-  type Waiver,
-} from '../../src/policy/index.ts';
-import { policyDigest, type Policy } from '../../src/policy/policy.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import { policyOf, policyDigest, type Policy } from '../../src/policy/policy.ts';
+import type { Decision, Violation } from '../../src/policy/decision.ts';
+import type { EvidenceInput, SummaryFacts } from '../../src/policy/facts.ts';
+import type { PolicyDocument, Waiver } from '../../src/policy/document/document.ts';
+import { type RuleId, RULES } from '../../src/policy/rules/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
 import { AS_OF, bundle, type BundleParts, digest, inExport, keyOf } from '../../vectors/make/report.ts';
 

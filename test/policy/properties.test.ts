@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evaluate, policyOf, type Decision, type EvidenceInput } from '../../src/policy/index.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import { policyOf } from '../../src/policy/policy.ts';
+import type { Decision } from '../../src/policy/decision.ts';
+import type { EvidenceInput } from '../../src/policy/facts.ts';
 import type { BundleReport } from '../../src/verify/report.ts';
 import { anyInputs, anyRules, exportOfParts } from './arbitrary.ts';
 import { AS_OF, decide, documentOf, findingOf, GONE, layersOf, omit, type Rules } from './make.ts';

@@ -1,7 +1,10 @@
-import { canonicalBytes, type Digest } from '../../src/bytes/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import type { Digest } from '../../src/bytes/hash.ts';
 import type { Decision, EvaluatedInput } from '../../src/policy/decision.ts';
 import { summarize, type SummaryStatement } from '../../src/policy/vsa/vsa.ts';
-import { encodeDsse, signDsse, type Signer, type TrustStore } from '../../src/trust/index.ts';
+import { encodeDsse, signDsse } from '../../src/trust/dsse.ts';
+import type { Signer } from '../../src/trust/key/signer.ts';
+import type { TrustStore } from '../../src/trust/store.ts';
 import { makeTrust } from '../support/evidence.ts';
 
 export const AS_OF_MS = Date.UTC(2026, 10, 21, 12);

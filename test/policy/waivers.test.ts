@@ -16,7 +16,7 @@ import {
   single,
 } from './make.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
-import type { Waiver } from '../../src/policy/index.ts';
+import type { Waiver } from '../../src/policy/document/document.ts';
 
 const waiverBy = (owner: string, expires: string, subject = ONE) => ({
   code: 'policy.OUTCOME_VERDICT' as const,

@@ -10,7 +10,9 @@ import {
   MOMENT,
   momentMs,
 } from '../../src/policy/document/values.ts';
-import { evaluate, explainRules, listMissingRules, RULES } from '../../src/policy/index.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
+import { RULES } from '../../src/policy/rules/catalogue.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';

@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type JsonValue, toUtf8 } from '../../src/bytes/index.ts';
-import { diffReports, type Change } from '../../src/report/diff.ts';
-import { createSummary, readReport, renderDiff, renderJson, stableJson } from '../../src/report/index.ts';
+import type { JsonValue } from '../../src/bytes/json/parse.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { diffReports, type Change, renderDiff } from '../../src/report/diff.ts';
+import { createSummary } from '../../src/report/merge/summary.ts';
+import { readReport } from '../../src/report/merge/reports.ts';
+import { renderJson, stableJson } from '../../src/report/json.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 import { codeOf } from '../bytes/thrown-by.ts';
 import { forAll } from '../support/property.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderJson, stableJson } from '../../src/report/index.ts';
+import { renderJson, stableJson } from '../../src/report/json.ts';
 import { reverseMembers } from '../bytes/documents.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 import { forAll } from '../support/property.ts';

@@ -1,4 +1,4 @@
-import type { ScrubReport } from '../../src/report/index.ts';
+import type { ScrubReport } from '../../src/report/merge/scrubs.ts';
 import { finding } from '../../src/verify/finding.ts';
 import type {
   AttestationReport,

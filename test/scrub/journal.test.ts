@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestOf, fromUtf8, toUtf8 } from '../../src/bytes/index.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import {
   journalLines,
   findOldest,

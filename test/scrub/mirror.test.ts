@@ -1,14 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/index.ts';
-import {
-  scrubMany,
-  scrubMirror,
-  type MirrorScrub,
-  type ScrubOptions,
-  type ScrubPlace,
-  type ScrubView,
-} from '../../src/scrub/index.ts';
+import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/source.ts';
+import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
+import type { MirrorScrub } from '../../src/scrub/result.ts';
+import type { ScrubOptions, ScrubPlace, ScrubView } from '../../src/scrub/options.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { faultyAccess, flipBit, makeExport, NOW } from '../support/evidence.ts';
 import { forAllAsync } from '../support/property.ts';

@@ -1,8 +1,7 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseVectorFile, readCaseFolder } from '../../src/selftest/index.ts';
-import { writeCaseFolder } from '../../src/selftest/case-folder.ts';
+import { parseVectorFile, readCaseFolder, writeCaseFolder } from '../../src/selftest/case-folder.ts';
 import { makeFolder } from '../support/folder.ts';
 import { COUNTS } from '../vectors/counts.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { compareAnswer } from '../../src/selftest/exec.ts';
-import type { SelftestCase } from '../../src/selftest/index.ts';
+import type { SelftestCase } from '../../src/selftest/case-folder.ts';
 
 const makeCase = (expected: SelftestCase['expected']): SelftestCase => ({
   id: 'a',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinReports, selftestReport, type CaseResult } from '../../src/selftest/index.ts';
+import { joinReports, selftestReport, type CaseResult } from '../../src/selftest/result.ts';
 
 type State = CaseResult['state'];
 const makeResult = (state: State, rest: Partial<CaseResult> = {}): CaseResult => ({

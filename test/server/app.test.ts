@@ -4,14 +4,14 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   callableNames,
-  fillPath,
   operationNames,
   operationRow,
   operations,
   permissions,
   type OperationName,
-} from '../../src/contract/index.ts';
-import type { LogEntry } from '../../src/server/index.ts';
+} from '../../src/contract/operations/operations.ts';
+import { fillPath } from '../../src/contract/operations/rows.ts';
+import type { LogEntry } from '../../src/server/telemetry/log.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import {
   ask,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
   operations,
-  type BuildUpload,
   type JsonOperationName,
-  type OperationResource,
   type Result,
   type UploadOperationName,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/operations/operations.ts';
+import type { BuildUpload } from '../../src/contract/resources/build.ts';
+import type { OperationResource } from '../../src/contract/resources/operation.ts';
 import { ask, id, PROJECT, type BuildArchive, type Plane } from './make.ts';
 
 export type Sender = { readonly server: Plane['server']; readonly token: string };

@@ -3,16 +3,14 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromJSONSchema } from 'zod';
 import * as z from 'zod/mini';
+import { controlErrors, isControlCode } from '../../src/contract/operations/errors.ts';
+import { errorsOf, fillPath } from '../../src/contract/operations/rows.ts';
+import { openApiDocument } from '../../src/contract/openapi/openapi.ts';
 import {
-  controlErrors,
-  errorsOf,
-  fillPath,
-  isControlCode,
-  openApiDocument,
   operationNames,
   operationRow,
   type OperationName,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/operations/operations.ts';
 import { tries } from '../support/deep.ts';
 import { drawJson, drawDamaged } from './arbitrary-json.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import {
   controlErrors,
-  correlationIdSchema,
   errorEnvelopeSchema,
   type ControlCode,
   type ErrorEnvelope,
-} from '../../src/contract/index.ts';
+} from '../../src/contract/operations/errors.ts';
+import { correlationIdSchema } from '../../src/contract/scalars.ts';
 
 /** Checks the headers of every answer. */
 export function expectCommonHeaders(response: Response): void {

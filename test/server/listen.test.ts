@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type ControlCode,
   controlErrors,
-  correlationIdSchema,
   errorEnvelopeSchema,
-} from '../../src/contract/index.ts';
-import { listen, type Listening } from '../../src/server/index.ts';
+} from '../../src/contract/operations/errors.ts';
+import { correlationIdSchema } from '../../src/contract/scalars.ts';
+import { listen, type Listening } from '../../src/server/listen.ts';
 import { inProject } from './change.ts';
 import { EXPORT, id, ingestExport, part, serverOn } from './make.ts';
 import { openSocket, sendRaw } from './socket.ts';

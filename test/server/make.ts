@@ -2,27 +2,23 @@ import { ReadableStream } from 'node:stream/web';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../src/bytes/index.ts';
-import { permissions as everyPermission, type Permission } from '../../src/contract/index.ts';
-import {
-  memorySource,
-  packBundle,
-  packExport,
-  readPartFacts,
-  type BundleInput,
-} from '../../src/evidence/index.ts';
-import {
-  createAdmin,
-  createServer,
-  openEmbedded,
-  type ImportDocument,
-  type LocalReportMetadata,
-  type LogEntry,
-  type ServerLimits,
-  type ServerOptions,
-  type Stores,
-} from '../../src/server/index.ts';
-import type { Signer } from '../../src/trust/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { permissions as everyPermission, type Permission } from '../../src/contract/operations/operations.ts';
+import { memorySource } from '../../src/evidence/source.ts';
+import { packBundle, type BundleInput } from '../../src/evidence/bundle/pack-bundle.ts';
+import { packExport } from '../../src/evidence/export/pack-export.ts';
+import { readPartFacts } from '../../src/evidence/bundle/part.ts';
+import { createAdmin } from '../../src/server/admin/admin.ts';
+import { createServer, type ServerOptions } from '../../src/server/server.ts';
+import { openEmbedded, type Stores } from '../../src/server/open-stores.ts';
+import type { ImportDocument } from '../../src/server/admin/import.ts';
+import type { LocalReportMetadata } from '../../src/server/admin/local-report.ts';
+import type { LogEntry } from '../../src/server/telemetry/log.ts';
+import type { ServerLimits } from '../../src/server/limits.ts';
+import type { Signer } from '../../src/trust/key/signer.ts';
 import {
   collect as whole,
   idOf as id,

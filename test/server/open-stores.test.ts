@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { openEmbedded, openStores, placesOf } from '../../src/server/index.ts';
+import { openEmbedded, openStores, placesOf } from '../../src/server/open-stores.ts';
 import { isDeep } from '../support/deep.ts';
 import { makeTestFolder } from '../support/folder.ts';
 import { startPostgres } from '../support/postgres.ts';

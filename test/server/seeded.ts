@@ -1,5 +1,5 @@
-import { memoryAccess } from '../../src/bytes/index.ts';
-import type { OperationName } from '../../src/contract/index.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import type { OperationName } from '../../src/contract/operations/operations.ts';
 import { answerOf, extension, post, TURNS, type Sender } from './change.ts';
 import {
   buildArchive,

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorEnvelopeSchema, type ControlCode } from '../../src/contract/index.ts';
-import { listen, type LogEntry, type Listening } from '../../src/server/index.ts';
+import { errorEnvelopeSchema, type ControlCode } from '../../src/contract/operations/errors.ts';
+import { listen, type Listening } from '../../src/server/listen.ts';
+import type { LogEntry } from '../../src/server/telemetry/log.ts';
 import { start } from '../cli/make.ts';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/client.ts';
 import { inProject, RERUNS } from './change.ts';
 import { openSocket } from './socket.ts';
 import {

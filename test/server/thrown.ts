@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { DrillproofError } from '../../src/errors.ts';
 
 /** The coded error that a promise rejects with. */

@@ -1,4 +1,5 @@
-import { digestOf, toUtf8 } from '../../src/bytes/index.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 
 export type Files = Record<string, Uint8Array>;
 

@@ -1,34 +1,38 @@
 /** Makers of evidence for tests: everything is real and signed, and every fact can be overridden. */
 import { platform } from '#platform';
 import { randomBytes } from 'node:crypto';
-import { canonicalBytes, digestOf, fromUtf8, memoryAccess, once, toUtf8 } from '../../src/bytes/index.ts';
-import type { Code } from '../../src/codes/index.ts';
-import type { Attestation, RunResult } from '../../src/contract/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { once } from '../../src/bytes/async.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
+import type { Attestation } from '../../src/contract/resources/evidence.ts';
+import type { RunResult } from '../../src/contract/resources/run.ts';
 import { DrillproofError } from '../../src/errors.ts';
+import { attest, type Statement } from '../../src/evidence/bundle/attestation.ts';
 import {
-  attest,
   packBundle,
-  packExport,
-  readPartFacts,
   type BundleInput,
-  type BundleSigning,
-  type ExportInput,
-  type PartFacts,
-  type LocalReportFacts,
   type ObjectInput,
   type PackedBundle,
-  type PackedExport,
-  type Statement,
-} from '../../src/evidence/index.ts';
+} from '../../src/evidence/bundle/pack-bundle.ts';
 import {
-  createSigner,
-  trustStore,
-  type Signer,
-  type TrustedKey,
-  type TrustStore,
-} from '../../src/trust/index.ts';
-import type { Check, CheckId, Listing } from '../../src/verify/index.ts';
-import { openZip, writeZip } from '../../src/zip/index.ts';
+  packExport,
+  type ExportInput,
+  type LocalReportFacts,
+  type PackedExport,
+} from '../../src/evidence/export/pack-export.ts';
+import { readPartFacts, type PartFacts } from '../../src/evidence/bundle/part.ts';
+import type { BundleSigning } from '../../src/evidence/bundle/statement.ts';
+import { createSigner, type Signer } from '../../src/trust/key/signer.ts';
+import { trustStore, type TrustStore } from '../../src/trust/store.ts';
+import type { TrustedKey } from '../../src/trust/trusted-key.ts';
+import type { Check } from '../../src/verify/report.ts';
+import type { CheckId } from '../../src/verify/checks.ts';
+import type { Listing } from '../../src/verify/part/context.ts';
+import { openZip } from '../../src/zip/read/open.ts';
+import { writeZip } from '../../src/zip/write/write.ts';
 
 export const NOW = 1_790_000_000_000;
 export const ISSUER = 'https://drills.example';

@@ -1,17 +1,15 @@
 /** Makers of receipts for tests, which are written as a mirror writes them, into files in memory. */
-import { canonicalBytes, compareUtf8, digestOf } from '../../src/bytes/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { compareUtf8 } from '../../src/bytes/text/encoding.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
 import {
   parseReceipt,
   receiptPath,
   type LinkedReceipt,
   type MirrorReceipt,
 } from '../../src/evidence/export/receipt.ts';
-import {
-  appendReceipt,
-  type MirrorTarget,
-  type ReceiptFacts,
-  type WrittenReceipt,
-} from '../../src/mirror/index.ts';
+import { appendReceipt, type ReceiptFacts, type WrittenReceipt } from '../../src/mirror/finish.ts';
+import type { MirrorTarget } from '../../src/mirror/sink.ts';
 import { EXPORT_ID, hashOf, NOW, ORGANIZATION, PROJECT } from './evidence.ts';
 
 export type Files = Record<string, Uint8Array>;

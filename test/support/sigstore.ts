@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { bundleFromJSON } from '@sigstore/bundle';
 import { dsse } from '@sigstore/core';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
-import { readSigningKey } from '../../src/node/index.ts';
-import { encodePreAuth, publicKeyPem, type Signer } from '../../src/trust/index.ts';
+import { readSigningKey } from '../../src/node/keys/keys.ts';
+import { encodePreAuth } from '../../src/trust/dsse.ts';
+import { publicKeyPem } from '../../src/trust/key/key.ts';
+import type { Signer } from '../../src/trust/key/signer.ts';
 import { writeFiles } from './folder.ts';
 
 /** A DSSE envelope as its members. */

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRawEcdsa } from '../../src/bytes/der.ts';
-import { digestOf, digestStream, fromHex, once, platform, toHex } from '../../src/bytes/index.ts';
-import { verifyAhead, verifySignature } from '../../src/trust/index.ts';
+import { digestOf, digestStream } from '../../src/bytes/hash.ts';
+import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
+import { once } from '../../src/bytes/async.ts';
+import { platform } from '../../src/bytes/platform-portable.ts';
+import { verifyAhead, verifySignature } from '../../src/trust/key/signer.ts';
 import { codeOf, integers, message, native, pointOf, portable, scalarOf } from './makers.ts';
 
 type Case = {

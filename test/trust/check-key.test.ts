@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { checkKey, trustStore, type SignedStatement, type TrustedKey } from '../../src/trust/index.ts';
+import { checkKey, type SignedStatement } from '../../src/trust/check-key.ts';
+import { trustStore } from '../../src/trust/store.ts';
+import type { TrustedKey } from '../../src/trust/trusted-key.ts';
 import { trusted } from './makers.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,4 +1,5 @@
-import { readDer, readDerItems, toUtf8 } from '../../src/bytes/index.ts';
+import { readDer, readDerItems } from '../../src/bytes/der.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { bytes32, encode, integers, N, P } from './makers.ts';
 
 /** A change of a signature; `r` and `s` are its numbers. */

@@ -4,8 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type P256, toHex } from '../../src/bytes/index.ts';
-import { publicKeyPem, verifySignature } from '../../src/trust/index.ts';
+import type { P256 } from '../../src/bytes/platform.ts';
+import { toHex } from '../../src/bytes/text/encoding.ts';
+import { publicKeyPem } from '../../src/trust/key/key.ts';
+import { verifySignature } from '../../src/trust/key/signer.ts';
 import { DAMAGES, damaged } from './damages.ts';
 import {
   bytes32,

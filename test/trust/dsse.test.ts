@@ -1,20 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64, fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { createSigner, type Signer } from '../../src/trust/key/signer.ts';
 import {
-  createSigner,
   encodeDsse,
   parseDsse,
   encodePreAuth,
   signDsse,
   buildSignedMessage,
-  trustStore,
-  verifySignatures,
   type DsseEnvelope,
-  type SignatureClaim,
-  type Purpose,
-  type Signer,
-} from '../../src/trust/index.ts';
+} from '../../src/trust/dsse.ts';
+import { trustStore } from '../../src/trust/store.ts';
+import { verifySignatures, type SignatureClaim } from '../../src/trust/signatures.ts';
+import type { Purpose } from '../../src/trust/trusted-key.ts';
 import { codeOf, implementations, pointOf, scalarOf, trusted } from './makers.ts';
 import { forAll } from '../support/property.ts';
 

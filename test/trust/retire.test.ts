@@ -1,16 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  checkKey,
-  PURPOSES,
-  RETIREMENTS,
-  retireKey,
-  trustStore,
-  type Retirement,
-  type SignedStatement,
-  type TrustedKey,
-} from '../../src/trust/index.ts';
-import { defined } from '../../src/bytes/index.ts';
+import { checkKey, type SignedStatement } from '../../src/trust/check-key.ts';
+import { PURPOSES, type TrustedKey } from '../../src/trust/trusted-key.ts';
+import { RETIREMENTS, retireKey, trustStore, type Retirement } from '../../src/trust/store.ts';
+import { defined } from '../../src/bytes/arguments.ts';
 import { codeOf, trusted } from './makers.ts';
 import { forAll } from '../support/property.ts';
 

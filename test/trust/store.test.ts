@@ -1,14 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, digestOf } from '../../src/bytes/index.ts';
-import {
-  countDistinctKeys,
-  parseTrustStore,
-  PURPOSES,
-  trustStore,
-  trustStoreJwks,
-  type TrustedKey,
-} from '../../src/trust/index.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../src/bytes/hash.ts';
+import { countDistinctKeys, parseTrustStore, trustStore, trustStoreJwks } from '../../src/trust/store.ts';
+import { PURPOSES, type TrustedKey } from '../../src/trust/trusted-key.ts';
 import { codeOf, json, pointOf, refusal, storeJwk, trusted } from './makers.ts';
 import { forAll } from '../support/property.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { catalogue, type Code } from '../../src/codes/index.ts';
+import { catalogue, type Code } from '../../src/codes/catalogue.ts';
 import { COUNTS } from './counts.ts';
 import { listCodes, readVectors } from './read.ts';
 

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/bytes/json/parse.ts';
-import { isCode } from '../../src/codes/index.ts';
+import { isCode } from '../../src/codes/facts.ts';
 import { vectorFiles } from '../../vectors/files.ts';
 import { FLAGS } from '../../vectors/flags.ts';
 import { KINDS } from '../../vectors/kinds/index.ts';
 import { COUNTS } from './counts.ts';
-import { CASE_KINDS } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/result.ts';
 import { FOLDER, listCodes, readVectors } from './read.ts';
 
 const names = KINDS.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTS } from './counts.ts';
-import { CASE_KINDS } from '../../src/selftest/index.ts';
+import { CASE_KINDS } from '../../src/selftest/result.ts';
 import { readVectors } from './read.ts';
 
 /** Tests every published case with the primitives of this process. */

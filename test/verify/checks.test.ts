@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { CASE_KINDS } from '../../src/selftest/index.ts';
-import type { Code } from '../../src/codes/index.ts';
+import { CASE_KINDS } from '../../src/selftest/result.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { CHECK_TEXTS, checksOf, codesOf } from '../../src/verify/check-texts.ts';
 import {
   CHECK_IDS,

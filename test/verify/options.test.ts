@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { memorySource } from '../../src/evidence/index.ts';
-import { verifyAttestation, verifyExport, verifyPart, verifyToolSource } from '../../src/verify/index.ts';
+import { memorySource } from '../../src/evidence/source.ts';
+import { verifyAttestation } from '../../src/verify/signature/attestation.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
+import { verifyToolSource } from '../../src/verify/tool-source.ts';
 import { resolveSettings } from '../../src/verify/options.ts';
 
 const AS_OF_MS = 1_760_000_000_000;

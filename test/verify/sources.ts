@@ -1,7 +1,7 @@
 /** Sources of evidence with one fault, for tests. */
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import type { EvidenceSource } from '../../src/evidence/index.ts';
+import type { EvidenceSource } from '../../src/evidence/source.ts';
 
 /** The source, in which the file at a path is a link. */
 export const replaceByLink = (source: EvidenceSource, path: string): EvidenceSource => ({

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { CHECKS, type CheckId } from '../../src/verify/checks.ts';
-import { type Check, finding, type Finding } from '../../src/verify/index.ts';
+import type { Check, Finding } from '../../src/verify/report.ts';
+import { finding } from '../../src/verify/finding.ts';
 import {
   endCheck,
   endRemaining,

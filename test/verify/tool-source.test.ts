@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { toUtf8 } from '../../src/bytes/index.ts';
-import { verifyToolSource } from '../../src/verify/index.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { verifyToolSource } from '../../src/verify/tool-source.ts';
 import { errorsOf, stateOf } from '../support/evidence.ts';
 import { readVectors } from '../vectors/read.ts';
 

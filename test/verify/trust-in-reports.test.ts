@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { renderJson, renderText } from '../../src/report/index.ts';
-import { trustStore } from '../../src/trust/index.ts';
-import {
-  verifyAttestation,
-  verifyExport,
-  verifyPart,
-  type Report,
-  type VerifyOptions,
-} from '../../src/verify/index.ts';
+import { renderJson } from '../../src/report/json.ts';
+import { renderText } from '../../src/report/text/text.ts';
+import { trustStore } from '../../src/trust/store.ts';
+import { verifyAttestation } from '../../src/verify/signature/attestation.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
+import type { Report } from '../../src/verify/report.ts';
+import type { VerifyOptions } from '../../src/verify/options.ts';
 import { makeSigner, makeTrust, NOW } from '../support/evidence.ts';
 import { PART, sample, source, trust } from './export/setup.ts';
 

@@ -1,13 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { catalogue, type Code } from '../../src/codes/index.ts';
+import { catalogue, type Code } from '../../src/codes/catalogue.ts';
 import { listRequiredChecks, type CheckId } from '../../src/verify/checks.ts';
 import { finding } from '../../src/verify/finding.ts';
 import { forAll } from '../support/property.ts';
 import type { Step } from '../../src/verify/step.ts';
-import { VERDICTS, type Verdict } from '../../src/verify/index.ts';
+import { VERDICTS, type Verdict, type CheckState, type Finding } from '../../src/verify/report.ts';
 import { decideBundleVerdict, rateFindings, pickWorstVerdict } from '../../src/verify/verdict.ts';
-import type { CheckState, Finding } from '../../src/verify/report.ts';
 
 const detail = { message: 'so it is' };
 const makeFinding = (code: Code): Finding => finding(code, 'export', detail);

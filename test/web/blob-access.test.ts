@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { readExactly } from '../../src/bytes/index.ts';
-import { BLOCK_BYTES } from '../../src/web/blob-access.ts';
-import { blobAccess } from '../../src/web/index.ts';
+import { readExactly } from '../../src/bytes/random-access.ts';
+import { BLOCK_BYTES, blobAccess } from '../../src/web/blob-access.ts';
 
 const bytes = new Uint8Array(2 * BLOCK_BYTES + 5).map((_, at) => at * 7 + (at >> 11));
 const CHANGED = expect.objectContaining({ code: 'io.CHANGED' }) as Error;

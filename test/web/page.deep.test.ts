@@ -2,9 +2,10 @@ import { appendFile, cp, open as openFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../src/bytes/index.ts';
-import { packBundle } from '../../src/evidence/index.ts';
-import { publicKeyPem, trustStoreJwks } from '../../src/trust/index.ts';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
+import { packBundle } from '../../src/evidence/bundle/pack-bundle.ts';
+import { publicKeyPem } from '../../src/trust/key/key.ts';
+import { trustStoreJwks } from '../../src/trust/store.ts';
 import { call } from '../cli/make.ts';
 import { bagOf } from '../support/bag.ts';
 import {

@@ -15,7 +15,7 @@ import { expect, it } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { zipExport, type ExportFile } from '../../src/node/evidence/yazl-export.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { openZip } from '../../src/zip/read/open.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { ourSight, pythonSights, sevenZipSights } from './outside-readers.ts';
 import { collect, contentOf, errorOf, manyFiles, placeRecords, zipOf } from './support.ts';

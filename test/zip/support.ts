@@ -1,14 +1,10 @@
 import { crc32 } from 'node:zlib';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { DrillproofError } from '../../src/errors.ts';
-import {
-  openZip,
-  writeZip,
-  type ZipInput,
-  type ZipLimits,
-  type ZipWriteOptions,
-} from '../../src/zip/index.ts';
+import { openZip } from '../../src/zip/read/open.ts';
+import { writeZip, type ZipInput, type ZipWriteOptions } from '../../src/zip/write/write.ts';
+import type { ZipLimits } from '../../src/zip/limits.ts';
 import {
   encodeCentralHeader,
   encodeEndRecords,

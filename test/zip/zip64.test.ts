@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RandomAccess } from '../../src/bytes/random-access.ts';
-import { openZip } from '../../src/zip/index.ts';
+import { openZip } from '../../src/zip/read/open.ts';
 import { encodeEndRecords } from '../../src/zip/write/records.ts';
 import { end64, IN_ZIP64, rawZip, zip64End, type Place, type RawEntry } from './raw-zip.ts';
 import { codeOf, manyFiles, placeRecords, type Stored, strictAccess, zipOf } from './support.ts';

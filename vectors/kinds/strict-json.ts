@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import { accepts, hexSchema, refused, VALID, type Kind, type VectorCase } from '../kind.ts';
 import type { Flag } from '../flags.ts';
 import { hexOf } from '../make/bytes.ts';

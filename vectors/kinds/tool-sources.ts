@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
-import type { Code } from '../../src/codes/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
 import type { Flag } from '../flags.ts';
 import { judged, judgementSchema, type Kind, type VectorCase } from '../kind.ts';
 import { ORGANIZATION, PROJECT } from '../make/bundle.ts';

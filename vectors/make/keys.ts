@@ -2,7 +2,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toBase64url } from '../../src/bytes/text/encoding.ts';
 import type { JsonObject } from '../../src/bytes/json/parse.ts';
-import { keyIdOf } from '../../src/trust/index.ts';
+import { keyIdOf } from '../../src/trust/key/key.ts';
 import { utf8 } from './bytes.ts';
 
 /** The order of the group, and the prime of the field, of P-256 (SP 800-186 §3.2.1.3). */

@@ -1,6 +1,6 @@
 import { sha256Of, utf8 } from './bytes.ts';
-import type { Code } from '../../src/codes/index.ts';
-import type { EvidenceInput } from '../../src/policy/index.ts';
+import type { Code } from '../../src/codes/catalogue.ts';
+import type { EvidenceInput } from '../../src/policy/facts.ts';
 import { finding } from '../../src/verify/finding.ts';
 import type { BundleReport, ExportReport, Finding, LocalReportReport } from '../../src/verify/report.ts';
 import { idOf, ORGANIZATION, PROJECT } from './bundle.ts';

@@ -1,8 +1,11 @@
 import { type Command, Option } from 'commander';
-import { defined } from '../../bytes/index.ts';
-import type { ExportScope, OperationResource } from '../../contract/index.ts';
-import { count } from '../../report/index.ts';
-import type { Admin, Store, WorkedOff } from '../../server/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { ExportScope } from '../../contract/resources/evidence.ts';
+import type { OperationResource } from '../../contract/resources/operation.ts';
+import { count } from '../../report/text/page.ts';
+import type { Admin } from '../../server/admin/admin.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { WorkedOff } from '../../server/admin/exports.ts';
 import type { Cli } from '../cli.ts';
 import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { addExamples, parseTime } from '../shared/options/options.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { defined, closeAfter } from '../../bytes/index.ts';
-import type { OpenFile } from '../../evidence/index.ts';
-import { openFile } from '../../node/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import type { OpenFile } from '../../evidence/source.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
 import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../export/local-report.ts';
 import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';

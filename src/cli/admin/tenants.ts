@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander';
-import { defined, isoTime } from '../../bytes/index.ts';
-import { MAX_SESSION_TTL_MS, type Permission, permissions } from '../../contract/index.ts';
-import type { IssuedToken } from '../../server/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
+import { type Permission, permissions } from '../../contract/operations/operations.ts';
+import type { IssuedToken } from '../../server/admin/tenants.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
 import { addExamples, parseTime, parseNumberBetween, collectTexts } from '../shared/options/options.ts';

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
-import { diffReports, MAX_REPORT_BYTES, readReport, renderDiff, stableJson } from '../../report/index.ts';
+import { diffReports, renderDiff } from '../../report/diff.ts';
+import { MAX_REPORT_BYTES, readReport } from '../../report/merge/reports.ts';
+import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { addExamples, addStandardOptions } from '../shared/options/options.ts';

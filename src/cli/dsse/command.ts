@@ -10,31 +10,28 @@ import {
 } from '../shared/options/options.ts';
 import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { open } from 'node:fs/promises';
-import { defined, parseJson, closeAfter } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { closeAfter } from '../../bytes/async.ts';
 import { DrillproofError } from '../../errors.ts';
+import { attestDsse, attestExportDsse } from '../../evidence/in-toto.ts';
+import { type BundleSigning, buildBundleStatement } from '../../evidence/bundle/statement.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { EXPORT_MANIFEST, buildExportStatement } from '../../evidence/export/pack-export.ts';
 import {
-  attestDsse,
-  attestExportDsse,
-  type BundleSigning,
-  buildBundleStatement,
-  DEFAULT_LIMITS,
-  EXPORT_MANIFEST,
-  buildExportStatement,
   openPart,
   type PartDocuments,
-  readFile,
   readPartDocuments,
   readRunResult,
-} from '../../evidence/index.ts';
-import { renderers, stableJson } from '../../report/index.ts';
-import { encodeDsse, type DsseEnvelope } from '../../trust/index.ts';
-import {
-  type BundleReport,
-  type ExportReport,
-  verifyDsse,
-  verifyExport,
-  verifyPart,
-} from '../../verify/index.ts';
+} from '../../evidence/bundle/part.ts';
+import { readFile } from '../../evidence/source.ts';
+import { renderers } from '../../report/text/text.ts';
+import { stableJson } from '../../report/json.ts';
+import { encodeDsse, type DsseEnvelope } from '../../trust/dsse.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
+import { verifyDsse } from '../../verify/signature/verify-dsse.ts';
+import { verifyExport } from '../../verify/export/export.ts';
+import { verifyPart } from '../../verify/part/part.ts';
 import { readExportDocuments, readInput, withEvidence } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../../bytes/index.ts';
-import { catalogue, type Code, codeEntry, isCode } from '../../codes/index.ts';
-import { stableJson } from '../../report/index.ts';
-import { CHECK_IDS, CHECK_TEXTS, type CheckId, checksOf, codesOf, isCheckId } from '../../verify/index.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import { catalogue, type Code, codeEntry } from '../../codes/catalogue.ts';
+import { isCode } from '../../codes/facts.ts';
+import { stableJson } from '../../report/json.ts';
+import { CHECK_IDS, type CheckId, isCheckId } from '../../verify/checks.ts';
+import { CHECK_TEXTS, checksOf, codesOf } from '../../verify/check-texts.ts';
 import type { Cli } from '../cli.ts';
 import { addExamples, addStandardOptions } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';

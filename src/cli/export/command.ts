@@ -7,17 +7,16 @@ import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { closeAfter, createDigester, once } from '../../bytes/index.ts';
+import { closeAfter, once } from '../../bytes/async.ts';
+import { createDigester } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  type ExportInput,
-  type PackedExport,
-  packExport,
-  type PartFacts,
-  readPartFacts,
-} from '../../evidence/index.ts';
-import { newId, openFile, writeNewFile, zipExport } from '../../node/index.ts';
-import { count } from '../../report/index.ts';
+import { type ExportInput, type PackedExport, packExport } from '../../evidence/export/pack-export.ts';
+import { type PartFacts, readPartFacts } from '../../evidence/bundle/part.ts';
+import { newId } from '../../node/fs-errors.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
+import { writeNewFile } from '../../node/durable-file.ts';
+import { zipExport } from '../../node/evidence/yazl-export.ts';
+import { count } from '../../report/text/page.ts';
 import { readFileBytes } from '../pack/input.ts';
 import { withFileName } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';

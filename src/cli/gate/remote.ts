@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defined } from '../../bytes/index.ts';
-import { mirrorExport } from '../../mirror/index.ts';
-import { mirrorDirectory } from '../../node/index.ts';
-import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { mirrorExport } from '../../mirror/mirror.ts';
+import { mirrorDirectory } from '../../node/volume/mirror.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
 import { readToolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';

@@ -1,8 +1,14 @@
-import { defined, digestOf, isoTime } from '../../bytes/index.ts';
-import { codeEntry } from '../../codes/index.ts';
-import { evidenceExportIdSchema } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
+import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { evaluate, type EvidenceInput, type Policy, skewMsOf, summaryFacts } from '../../policy/index.ts';
+import { evaluate } from '../../policy/evaluate.ts';
+import type { EvidenceInput } from '../../policy/facts.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { skewMsOf } from '../../policy/rules/table.ts';
+import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { looksLikeJson } from '../dsse/command.ts';
 import { openPolicy } from '../policy/run.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { defined } from '../../bytes/index.ts';
-import { ABSOLUTE_URI, type Decision, signSummary, summarize } from '../../policy/index.ts';
-import { encodeDsse } from '../../trust/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { ABSOLUTE_URI, signSummary, summarize } from '../../policy/vsa/vsa.ts';
+import type { Decision } from '../../policy/decision.ts';
+import { encodeDsse } from '../../trust/dsse.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { findSetOption } from '../shared/options/options.ts';
 import {

@@ -7,16 +7,15 @@ import {
   type TrustOptions,
 } from '../shared/options/options.ts';
 import { join } from 'node:path';
-import { defined, didYouMean } from '../../bytes/index.ts';
-import {
-  type EvidenceSource,
-  decodeSignatureBytes,
-  encodeStatement,
-  type PartDocuments,
-  readPartDocuments,
-} from '../../evidence/index.ts';
-import { type OpenEvidence, isS3Url, parseS3Location, s3Name, writeNewFile } from '../../node/index.ts';
-import { quoteShellWord } from '../../report/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import type { EvidenceSource } from '../../evidence/source.ts';
+import { decodeSignatureBytes, encodeStatement } from '../../evidence/bundle/attestation.ts';
+import { type PartDocuments, readPartDocuments } from '../../evidence/bundle/part.ts';
+import type { OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
+import { writeNewFile } from '../../node/durable-file.ts';
+import { quoteShellWord } from '../../report/printable.ts';
 import {
   type ExportDocuments,
   readExportDocuments,
@@ -27,9 +26,10 @@ import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { describeExport, describePart, formatSignatureFiles, type SignatureFiles } from './output.ts';
-import type { Attestation, ExportAttestation } from '../../contract/index.ts';
+import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
 import { DrillproofError } from '../../errors.ts';
-import { publicKeyPem, type TrustStore } from '../../trust/index.ts';
+import { publicKeyPem } from '../../trust/key/key.ts';
+import type { TrustStore } from '../../trust/store.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
 
 export function defineInspectCommand(command: Command, cli: Cli): void {

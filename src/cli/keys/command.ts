@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type Purpose, PURPOSES, type Retirement, RETIREMENTS } from '../../trust/index.ts';
+import { type Purpose, PURPOSES } from '../../trust/trusted-key.ts';
+import { type Retirement, RETIREMENTS } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
 import {
   addExamples,

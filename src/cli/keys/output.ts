@@ -1,7 +1,9 @@
-import { isoTime } from '../../bytes/index.ts';
-import { count, countNoun, escapeText } from '../../report/index.ts';
-import type { TrustedKey, TrustStore } from '../../trust/index.ts';
-import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/signature/standing.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { type Failure, buildFailureJson } from '../shared/output/failure.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';

@@ -1,21 +1,18 @@
-import { type OpenEvidence, readVerifyingKeys, verifyDirectory } from '../../node/index.ts';
-import {
-  MAX_KEY_SET_BYTES,
-  retireKey,
-  type TrustedKey,
-  trustStore,
-  type TrustStore,
-} from '../../trust/index.ts';
+import type { OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import { readVerifyingKeys } from '../../node/keys/keys.ts';
+import { verifyDirectory } from '../../node/verify-directory.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import { retireKey, trustStore, type TrustStore } from '../../trust/store.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
 import {
   findBundleStanding,
-  verifyPartSignature,
-  verifyExportSignatures,
   findListStanding,
   type SignatureStanding,
   compareStandings,
-  verifyExport,
-  verifyPart,
-} from '../../verify/index.ts';
+} from '../../verify/signature/standing.ts';
+import { verifyPartSignature, verifyExportSignatures } from '../../verify/signature/verify-signatures.ts';
+import { verifyExport } from '../../verify/export/export.ts';
+import { verifyPart } from '../../verify/part/part.ts';
 import type { Cli } from '../cli.ts';
 import { readInput, withEvidence, withFileName } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';

@@ -1,20 +1,17 @@
 import { rm } from 'node:fs/promises';
-import { defined, isoTime } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
 import {
   generateSigningKey,
   type ReadVerifyingKey,
   readVerifyingKeys,
   writeSigningKeyPem,
-} from '../../node/index.ts';
-import { countNoun } from '../../report/index.ts';
-import {
-  MAX_KEY_SET_BYTES,
-  publicKeyPem,
-  retireKey,
-  type TrustedKey,
-  type TrustStore,
-  trustStoreJwks,
-} from '../../trust/index.ts';
+} from '../../node/keys/keys.ts';
+import { countNoun } from '../../report/text/page.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import { publicKeyPem } from '../../trust/key/key.ts';
+import { retireKey, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';

@@ -1,7 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/index.ts';
-import { type TrustedKey, trustStore, type TrustStore, trustStoreJwks } from '../../trust/index.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
+import { trustStore, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { MAX_STORE_BYTES, parseTrustFile } from '../shared/input/trust.ts';

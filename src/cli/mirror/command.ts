@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander';
-import { defined } from '../../bytes/index.ts';
-import type { Client, ExportRef } from '../../client/index.ts';
-import {
-  checkMirror,
-  type MirrorCheck,
-  type MirrorClient,
-  mirrorExport,
-  type MirrorOptions,
-} from '../../mirror/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Client, ExportRef } from '../../client/client.ts';
+import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
+import type { MirrorClient } from '../../mirror/replica.ts';
+import { mirrorExport } from '../../mirror/mirror.ts';
+import type { MirrorOptions } from '../../mirror/run.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
 import {

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { codeEntry } from '../../codes/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { MirrorEvent, OnProgress } from '../../mirror/index.ts';
-import { printableJson } from '../../report/index.ts';
+import type { MirrorEvent, OnProgress } from '../../mirror/run.ts';
+import { printableJson } from '../../report/printable.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
-import { allow, countSchema as count } from '../../contract/index.ts';
-import { codeSchema } from '../../verify/index.ts';
+import { allow, countSchema as count } from '../../contract/scalars.ts';
+import { codeSchema } from '../../verify/report.ts';
 
 const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: count };
 const pathSchema = z.string().check(z.describe('of the file in the export'));

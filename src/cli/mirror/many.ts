@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { defined, fromUtf8, isDigest, isoTime } from '../../bytes/index.ts';
-import type { Client, Retry } from '../../client/index.ts';
-import { evidenceExportIdSchema } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
+import { isDigest } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { Client } from '../../client/client.ts';
+import type { Retry } from '../../client/options.ts';
+import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { discoverExports, mirrorMany, type OnProgress, type Wish } from '../../mirror/index.ts';
-import type { JobResult, QueueItem } from '../../node/queue/index.ts';
-import { isS3Url } from '../../node/index.ts';
-import {
-  type ArchiveReport,
-  archiveSchema,
-  countNoun,
-  selectShard,
-  listDigest,
-  sumTransfers,
-} from '../../report/index.ts';
+import { discoverExports, mirrorMany, type Wish } from '../../mirror/archive.ts';
+import type { OnProgress } from '../../mirror/run.ts';
+import type { JobResult, QueueItem } from '../../node/queue/queue.ts';
+import { isS3Url } from '../../node/s3/location.ts';
+import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/merge/archives.ts';
+import { countNoun } from '../../report/text/page.ts';
+import { selectShard, listDigest } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { formatInputName, readInput } from '../shared/input/input.ts';
 import {

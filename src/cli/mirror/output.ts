@@ -1,23 +1,17 @@
-import { defined } from '../../bytes/index.ts';
-import { codeEntry, isCode } from '../../codes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
+import { isCode } from '../../codes/facts.ts';
 import { DrillproofError } from '../../errors.ts';
-import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/index.ts';
-import type {
-  ArchiveOutcome,
-  FileState,
-  MirrorCheck,
-  MirrorFault,
-  MirrorReceipt,
-} from '../../mirror/index.ts';
-import { isS3Url } from '../../node/index.ts';
-import {
-  type ArchiveReport,
-  count,
-  countNoun,
-  quoteShellWord,
-  type ShardFacts,
-  size,
-} from '../../report/index.ts';
+import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/export/checksums.ts';
+import type { ArchiveOutcome } from '../../mirror/archive.ts';
+import type { FileState } from '../../mirror/run.ts';
+import type { MirrorCheck, MirrorFault } from '../../mirror/check.ts';
+import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
+import { isS3Url } from '../../node/s3/location.ts';
+import type { ArchiveReport } from '../../report/merge/archives.ts';
+import { count, countNoun, size } from '../../report/text/page.ts';
+import { quoteShellWord } from '../../report/printable.ts';
+import type { ShardFacts } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { formatTimeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';

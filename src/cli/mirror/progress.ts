@@ -1,4 +1,4 @@
-import type { FileState, MirrorEvent, OnProgress } from '../../mirror/index.ts';
+import type { FileState, MirrorEvent, OnProgress } from '../../mirror/run.ts';
 import type { Progress, Whole } from '../shared/output/progress.ts';
 
 /** Counts the events of one mirror. It stores only the files of running downloads. */

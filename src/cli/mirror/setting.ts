@@ -1,24 +1,16 @@
 import { type Command, Option } from 'commander';
-import { defined, type Digest } from '../../bytes/index.ts';
-import {
-  bagSink,
-  createPacer,
-  type MirrorClient,
-  type MirrorOptions,
-  type MirrorSink,
-  replicaClient,
-} from '../../mirror/index.ts';
-import {
-  isS3Url,
-  mirrorDirectory,
-  type MirrorDirectoryOptions,
-  openPartStore,
-  openScrubArchive,
-  parseS3Location,
-  type Retention,
-  type ScrubArchive,
-} from '../../node/index.ts';
-import type { Shard } from '../../report/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { bagSink } from '../../mirror/bag-sink.ts';
+import { createPacer } from '../../mirror/fetch/pace.ts';
+import { type MirrorClient, replicaClient } from '../../mirror/replica.ts';
+import type { MirrorOptions } from '../../mirror/run.ts';
+import type { MirrorSink } from '../../mirror/sink.ts';
+import { isS3Url, parseS3Location, type Retention } from '../../node/s3/location.ts';
+import { mirrorDirectory, type MirrorDirectoryOptions } from '../../node/volume/mirror.ts';
+import { openPartStore } from '../../node/volume/part-store.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
+import type { Shard } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { findSetOption, type RemoteOptions, parseTime } from '../shared/options/options.ts';
@@ -26,17 +18,12 @@ import { assertQueue, type QueueOptions } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { readVersion } from '../shared/output/product.ts';
 import { pathToFileURL } from 'node:url';
-import type { ExportRef } from '../../client/index.ts';
+import type { ExportRef } from '../../client/client.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  DEFAULT_LIMITS,
-  type EvidenceSource,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  parseExportManifest,
-  parseExportResource,
-  readFile,
-} from '../../evidence/index.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { type EvidenceSource, readFile } from '../../evidence/source.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import { parseExportManifest, parseExportResource } from '../../evidence/export/manifest.ts';
 
 /** With a queue, the lease of a dead worker in S3 expires within a minute. */
 const LEASE_WAIT_MS = 120_000;
@@ -169,7 +156,7 @@ async function openSink(
     if (Object.keys(retention).length === 0) return mirrorDirectory(to, directory);
     throw usageError('the options --s3-… are for mirrors in S3', 'Omit them, or name s3://bucket/prefix.');
   }
-  const { mirrorS3 } = await import('../../node/s3/index.ts');
+  const { mirrorS3 } = await import('../../node/s3/mirror.ts');
   return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
     env: cli.env,
     retention,

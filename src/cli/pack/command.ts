@@ -1,16 +1,14 @@
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import {
-  OBJECT_ROLES,
-  type ObjectRole,
-  type ObjectInput,
-  packBundle,
-  type PackedBundle,
-} from '../../evidence/index.ts';
+import { OBJECT_ROLES, type ObjectRole } from '../../evidence/bundle/manifest.ts';
+import { type ObjectInput, packBundle, type PackedBundle } from '../../evidence/bundle/pack-bundle.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { addExamples, collect, addStandardOptions } from '../shared/options/options.ts';
 import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
-import { abortable, defined, didYouMean, createDigester } from '../../bytes/index.ts';
+import { abortable } from '../../bytes/async.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import { createDigester } from '../../bytes/hash.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';

@@ -1,20 +1,16 @@
 import type { Command } from 'commander';
+import { detectSyntax } from '../../policy/document/resolve.ts';
+import { type Doubt, listDoubts, explainRules, listMissingRules } from '../../policy/explain.ts';
 import {
-  detectSyntax,
-  type Doubt,
   formatSchema,
-  jsonTemplate,
-  listDoubts,
-  type Policy,
   POLICY_SCHEMA_ROW,
-  yamlTemplate,
-  explainRules,
-  listMissingRules,
-  momentMs,
   type PolicyDocument,
-  RULES,
   type Waiver,
-} from '../../policy/index.ts';
+} from '../../policy/document/document.ts';
+import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { momentMs } from '../../policy/document/values.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { type Cli, printNote, describeLook } from '../cli.ts';
 import {
   addCaFileOption,
@@ -25,7 +21,9 @@ import {
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import { defineTest, openPolicy } from './run.ts';
-import { wrapLabel, type Page, pageOf, escapeText, sections } from '../../report/index.ts';
+import { wrapLabel, type Page, sections } from '../../report/text/page.ts';
+import { pageOf } from '../../report/text/text.ts';
+import { escapeText } from '../../report/printable.ts';
 
 export function definePolicyCommand(command: Command, cli: Cli): void {
   command.description('Write, check, explain and test the policies of "drillproof gate".');

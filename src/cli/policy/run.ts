@@ -2,25 +2,26 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod/mini';
-import { defined, parseJson, digestOf, fromUtf8 } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   buildSyntheticReport,
   compareDecision,
-  DEFAULT_POLICY,
-  evaluate,
-  type EvidenceInput,
-  MAX_POLICY_BYTES,
-  momentMs,
-  type ParameterValues,
   parseCases,
-  type Policy,
   type PolicyCase,
-  readPolicy,
-  skewMsOf,
-} from '../../policy/index.ts';
-import { escapeText } from '../../report/index.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
+} from '../../policy/document/cases.ts';
+import { DEFAULT_POLICY, type Policy } from '../../policy/policy.ts';
+import { evaluate } from '../../policy/evaluate.ts';
+import type { EvidenceInput } from '../../policy/facts.ts';
+import { MAX_POLICY_BYTES, readPolicy } from '../../policy/document/resolve.ts';
+import { momentMs } from '../../policy/document/values.ts';
+import type { ParameterValues } from '../../policy/document/parameters.ts';
+import { skewMsOf } from '../../policy/rules/table.ts';
+import { escapeText } from '../../report/printable.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import {

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { defined, type Digest, closeAfter, isoTime } from '../../bytes/index.ts';
-import {
-  type ChainResult,
-  verifyReceipt,
-  verifyReceipts,
-  type ReceiptLine,
-  type ReceiptsReport,
-} from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { ChainResult, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
+import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { Cli } from '../cli.ts';
 import { parseDigest, addExamples, addStandardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
@@ -14,11 +12,17 @@ import { writeProduct, alignFacts, formatTable } from '../shared/output/product.
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, memorySource, listMirrors, readWhole } from '../../evidence/index.ts';
-import { ioError, isS3Url, openFile, openVolume, openZipFile } from '../../node/index.ts';
+import { type EvidenceSource, memorySource, readWhole } from '../../evidence/source.ts';
+import { listMirrors } from '../../evidence/export/subtrees.ts';
+import { ioError } from '../../node/fs-errors.ts';
+import { isS3Url } from '../../node/s3/location.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
+import { openVolume } from '../../node/volume/folder.ts';
+import { openZipFile } from '../../node/evidence/open-evidence.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
-import { count, countNoun, escapeText } from '../../report/index.ts';
+import { count, countNoun } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 

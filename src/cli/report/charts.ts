@@ -2,7 +2,7 @@ import { BarChart, LineChart } from 'echarts/charts';
 import { GridComponent, LegendComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import type { Chart } from '../../report/index.ts';
+import type { Chart } from '../../report/html/pages/history.ts';
 
 use([BarChart, LineChart, GridComponent, LegendComponent, SVGRenderer]);
 

@@ -1,34 +1,29 @@
-import { defined, type Digest } from '../../bytes/index.ts';
-import { codeEntry } from '../../codes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
+import { exitOfVerdict } from '../../report/run.ts';
+import { type ArchiveReport, mergeArchives } from '../../report/merge/archives.ts';
+import { assertWholeOfShards, type Named } from '../../report/merge/shard.ts';
 import {
-  exitOfVerdict,
-  type ArchiveReport,
-  assertWholeOfShards,
   MAX_REPORT_BYTES,
   type Mergeable,
-  mergeArchives,
-  type MergedScrub,
   mergeResults,
-  mergeScrubs,
-  type Named,
   type PathResult,
   readMergeable,
   type ReportsReport,
-  type ScrubReport,
-  stableJson,
+} from '../../report/merge/reports.ts';
+import { type MergedScrub, mergeScrubs, type ScrubReport } from '../../report/merge/scrubs.ts';
+import { stableJson } from '../../report/json.ts';
+import {
   type ChainOptions,
-  type HistoryEntry,
-  MAX_SIGNED_BYTES,
-  openReport,
   orderSignedReports,
-  type OpenedReport,
-  renderChainPage,
-  renderHistoryPage,
   type ReportChain,
-  type ReportFormat,
   verifyReportChain,
-} from '../../report/index.ts';
+} from '../../report/signed/chain.ts';
+import { type HistoryEntry, renderChainPage, renderHistoryPage } from '../../report/html/pages/history.ts';
+import { MAX_SIGNED_BYTES, openReport, type OpenedReport } from '../../report/signed/statement.ts';
+import type { ReportFormat } from '../../report/text/text.ts';
 import type { Cli } from '../cli.ts';
 import { writeArchive } from '../mirror/output.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { isoTime } from '../../bytes/index.ts';
-import type { LocalReportItem } from '../../client/index.ts';
-import { shortId } from '../../report/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { LocalReportItem } from '../../client/client.ts';
+import { shortId } from '../../report/text/page.ts';
 import type { Cli } from '../cli.ts';
 import {
   addExamples,

@@ -1,13 +1,9 @@
-import {
-  count,
-  countNoun,
-  renderScrubPage,
-  type ReportFormat,
-  type ScrubReport,
-  size,
-  stableJson,
-} from '../../report/index.ts';
-import type { MirrorScrub } from '../../scrub/index.ts';
+import { count, countNoun, size } from '../../report/text/page.ts';
+import { renderScrubPage } from '../../report/html/pages/scrub.ts';
+import type { ReportFormat } from '../../report/text/text.ts';
+import type { ScrubReport } from '../../report/merge/scrubs.ts';
+import { stableJson } from '../../report/json.ts';
+import type { MirrorScrub } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import type { SignText } from '../shared/options/signing.ts';

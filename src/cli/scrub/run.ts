@@ -1,24 +1,18 @@
 import * as z from 'zod/mini';
-import { defined, type Digest } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { MirrorClient } from '../../mirror/index.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/index.ts';
-import type { JobResult } from '../../node/queue/index.ts';
-import {
-  selectShard,
-  mirrorScrubSchema,
-  type ReportFormat,
-  type Shard,
-  shardName,
-} from '../../report/index.ts';
-import {
-  type MirrorScrub,
-  repairMirror,
-  type ScrubEvent,
-  scrubMany,
-  type ScrubOptions,
-} from '../../scrub/index.ts';
-import type { Depth } from '../../verify/index.ts';
+import type { MirrorClient } from '../../mirror/replica.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
+import type { JobResult } from '../../node/queue/queue.ts';
+import { selectShard, type Shard, shardName } from '../../report/merge/shard.ts';
+import { mirrorScrubSchema } from '../../report/merge/scrubs.ts';
+import type { ReportFormat } from '../../report/text/text.ts';
+import type { MirrorScrub } from '../../scrub/result.ts';
+import { repairMirror } from '../../scrub/repair.ts';
+import type { ScrubEvent, ScrubOptions } from '../../scrub/options.ts';
+import { scrubMany } from '../../scrub/mirror.ts';
+import type { Depth } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
 import { openReplicas, readToolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';

@@ -17,28 +17,29 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { didYouMean, mapConcurrently } from '../../bytes/index.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import { mapConcurrently } from '../../bytes/async.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/index.ts';
-import { escapeText } from '../../report/index.ts';
+import { ioError } from '../../node/fs-errors.ts';
+import { escapeText } from '../../report/printable.ts';
+import { ANSWERS, execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
-  ANSWERS,
   type CaseResult,
-  execCase,
-  type ExecOptions,
   joinReports,
   CASE_KINDS,
-  MAX_VECTOR_BYTES,
-  parseVectorFile,
   toPlain,
-  readCaseFolder,
   runCase,
-  type SelftestCase,
   selftestReport,
   type SelftestReport,
   selftestReportSchema,
+} from '../../selftest/result.ts';
+import {
+  MAX_VECTOR_BYTES,
+  parseVectorFile,
+  readCaseFolder,
+  type SelftestCase,
   type VectorFile,
-} from '../../selftest/index.ts';
+} from '../../selftest/case-folder.ts';
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';

@@ -1,5 +1,7 @@
-import { count, countNoun, escapeText, stableJson } from '../../report/index.ts';
-import type { CaseResult, SelftestReport } from '../../selftest/index.ts';
+import { count, countNoun } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
+import { stableJson } from '../../report/json.ts';
+import type { CaseResult, SelftestReport } from '../../selftest/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { formatTable } from '../shared/output/product.ts';

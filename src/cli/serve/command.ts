@@ -2,10 +2,13 @@ import { packaging } from '#packaging';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { defined } from '../../bytes/index.ts';
-import { modelTiers } from '../../contract/index.ts';
-import { escapeText } from '../../report/index.ts';
-import { createServer, defaultLimits, listen, type ServerLimits, type Stores } from '../../server/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { modelTiers } from '../../contract/resources/authoring.ts';
+import { escapeText } from '../../report/printable.ts';
+import { createServer } from '../../server/server.ts';
+import { defaultLimits, type ServerLimits } from '../../server/limits.ts';
+import { listen } from '../../server/listen.ts';
+import type { Stores } from '../../server/open-stores.ts';
 import type { Cli } from '../cli.ts';
 import {
   openLogging,

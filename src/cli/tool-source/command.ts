@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { parseJson } from '../../bytes/index.ts';
-import { toolSourceSchema } from '../../contract/index.ts';
-import { typeDocument } from '../../evidence/index.ts';
-import { exitOfVerdict, renderers } from '../../report/index.ts';
-import { verifyToolSource } from '../../verify/index.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { toolSourceSchema } from '../../contract/resources/build.ts';
+import { typeDocument } from '../../evidence/document.ts';
+import { exitOfVerdict } from '../../report/run.ts';
+import { renderers } from '../../report/text/text.ts';
+import { verifyToolSource } from '../../verify/tool-source.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import {

@@ -1,8 +1,9 @@
-import { readPartDocuments } from '../../evidence/index.ts';
+import { readPartDocuments } from '../../evidence/bundle/part.ts';
 import { DrillproofError } from '../../errors.ts';
-import { readVerifyingKeys } from '../../node/index.ts';
-import { keyIdOf, MAX_KEY_SET_BYTES } from '../../trust/index.ts';
-import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import { readVerifyingKeys } from '../../node/keys/keys.ts';
+import { keyIdOf } from '../../trust/key/key.ts';
+import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
 import { readExportDocuments, readInput, readListedPart, withEvidence } from '../shared/input/input.ts';
 import type { KeySpec, TrustOptions } from '../shared/options/options.ts';

@@ -1,23 +1,15 @@
-import { defined } from '../../bytes/index.ts';
-import {
-  BEGIN_REPORTS,
-  createSummary,
-  type Detail,
-  endReports,
-  foldLines,
-  escapeText,
-  renderers,
-  renderLine,
-  renderReportPage,
-  renderReportsRow,
-  renderSummary,
-  type ReportFormat,
-  type ShardFacts,
-  stableJson,
-  type SummaryCollector,
-} from '../../report/index.ts';
-import type { TrustStore } from '../../trust/index.ts';
-import type { BundleReport, ExportReport, Run } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../report/html/pages/many.ts';
+import { createSummary, type SummaryCollector } from '../../report/merge/summary.ts';
+import { type Detail, renderers, renderLine, type ReportFormat } from '../../report/text/text.ts';
+import { foldLines } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
+import { renderReportPage } from '../../report/html/report.ts';
+import { renderSummary } from '../../report/text/summary.ts';
+import type { ShardFacts } from '../../report/merge/shard.ts';
+import { stableJson } from '../../report/json.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import type { SignText } from '../shared/options/signing.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';

@@ -1,27 +1,14 @@
-import { defined } from '../../bytes/index.ts';
-import { verifyDirectory } from '../../node/index.ts';
-import {
-  finishReport,
-  selectShard,
-  listDigest,
-  type ReportFormat,
-  type Requirements,
-  type Shard,
-  shardName,
-} from '../../report/index.ts';
-import type { TrustStore } from '../../trust/index.ts';
-import {
-  type BundleReport,
-  type Depth,
-  type Expectations,
-  type ExportReport,
-  type Run,
-  type SecondOpinion,
-  verifyExport,
-  type VerifyOptions,
-  verifyPart,
-  type VerifyProgress,
-} from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { verifyDirectory } from '../../node/verify-directory.ts';
+import { finishReport, type Requirements } from '../../report/run.ts';
+import { selectShard, listDigest, type Shard, shardName } from '../../report/merge/shard.ts';
+import type { ReportFormat } from '../../report/text/text.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import type { BundleReport, Depth, ExportReport, Run } from '../../verify/report.ts';
+import type { Expectations, SecondOpinion, VerifyOptions } from '../../verify/options.ts';
+import { verifyExport } from '../../verify/export/export.ts';
+import { verifyPart } from '../../verify/part/part.ts';
+import type { VerifyProgress } from '../../verify/export/parts.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { readPaths, readEnvelopes, withEvidence } from '../shared/input/input.ts';
 import { findInside, readTrust } from '../shared/input/trust.ts';
@@ -162,7 +149,7 @@ export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Pr
 }
 
 export const loadSecondOpinion = async (wanted = false): Promise<SecondOpinion | undefined> =>
-  wanted ? (await import('../../node/second-opinion/index.ts')).secondOpinion : undefined;
+  wanted ? (await import('../../node/second-opinion/second-opinion.ts')).secondOpinion : undefined;
 
 const readExpectations = (options: VerifyingOptions): Expectations =>
   defined({

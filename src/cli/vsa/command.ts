@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
-import { defined, type Digest } from '../../bytes/index.ts';
-import { verifySummary } from '../../policy/index.ts';
-import { renderSummaryReport, stableJson } from '../../report/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { verifySummary } from '../../policy/vsa/verify.ts';
+import { renderSummaryReport } from '../../report/text/vsa.ts';
+import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';

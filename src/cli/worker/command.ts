@@ -1,16 +1,11 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { defined } from '../../bytes/index.ts';
-import { escapeText } from '../../report/index.ts';
-import {
-  createWorker,
-  createWorkerHealth,
-  listen,
-  type Listening,
-  loadRunner,
-  type Runner,
-  standardWork,
-} from '../../server/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { escapeText } from '../../report/printable.ts';
+import { createWorker, createWorkerHealth } from '../../server/worker.ts';
+import { listen, type Listening } from '../../server/listen.ts';
+import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
+import { standardWork } from '../../server/jobs/standard.ts';
 import type { Cli } from '../cli.ts';
 import { openLogging, addLogOptions, type LogOptions, openData } from '../shared/input/administration.ts';
 import { addExamples, addStandardOptions, parseNumberBetween } from '../shared/options/options.ts';

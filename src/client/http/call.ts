@@ -1,5 +1,10 @@
-import { defined, canonicalJson, formatJsonPointer } from '../../bytes/index.ts';
-import { type Operation, fillPath, idempotencyKeySchema, typeValue } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { formatJsonPointer } from '../../bytes/json/parse.ts';
+import type { Operation } from '../../contract/operations/operations.ts';
+import { fillPath } from '../../contract/operations/rows.ts';
+import { idempotencyKeySchema } from '../../contract/scalars.ts';
+import { typeValue } from '../../contract/type-value.ts';
 import { readFailure, readJson, exchange, type WireRequest } from './exchange.ts';
 import { openScope, type Scope } from './deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from '../download.ts';

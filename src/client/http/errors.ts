@@ -1,5 +1,5 @@
-import type { Code } from '../../codes/index.ts';
-import { isControlCode } from '../../contract/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { isControlCode } from '../../contract/operations/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 
 /** One rule of the operation that the request breaks. */

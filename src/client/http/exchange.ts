@@ -1,10 +1,13 @@
-import { defined, collectBytes, formatJsonPointer, type JsonValue, parseJson } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { collectBytes } from '../../bytes/async.ts';
+import { formatJsonPointer, type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { awaitWithin } from './deadline.ts';
 import { networkError, ControlError, HttpStatusError } from './errors.ts';
 import type { HttpAnswer, Settings } from '../options.ts';
 import { TransportError, DrillproofError, LimitError } from '../../errors.ts';
 import type * as z from 'zod/mini';
-import { errorEnvelopeSchema, typeValue } from '../../contract/index.ts';
+import { errorEnvelopeSchema } from '../../contract/operations/errors.ts';
+import { typeValue } from '../../contract/type-value.ts';
 import { readBodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
 

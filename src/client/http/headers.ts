@@ -1,4 +1,6 @@
-import { defined, type Digest, digestOf, fromBase64, toHex } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import { fromBase64, toHex } from '../../bytes/text/encoding.ts';
 import { TransportError } from '../../errors.ts';
 
 /** A range of bytes to ask for: from an offset, up to and including another one or the end. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { idempotencyKeySchema } from '../scalars.ts';
 import {
   componentSchemas,

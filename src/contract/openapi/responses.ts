@@ -6,7 +6,7 @@ import * as run from '../resources/run.ts';
 import * as operation from '../resources/operation.ts';
 import * as answers from '../operations/answers.ts';
 import * as session from '../resources/session.ts';
-import { codeEntry } from '../../codes/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { type ControlCode, controlErrors, errorEnvelopeSchema } from '../operations/errors.ts';
 import { errorsOf } from '../operations/rows.ts';
 import type { BytesSuccess, Operation } from '../operations/operations.ts';

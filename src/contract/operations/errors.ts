@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Code } from '../../codes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import {
   codeSchema,
   countSchema,

@@ -1,4 +1,5 @@
-import { canonicalBytes, fromBase64url, toBase64url } from '../../bytes/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { fromBase64url, toBase64url } from '../../bytes/text/encoding.ts';
 import type * as z from 'zod/mini';
 import {
   type Attestation,
@@ -7,8 +8,8 @@ import {
   exportAttestationSchema,
   SIGNATURE_ALGORITHM,
   SIGNATURE_ENCODING,
-} from '../../contract/index.ts';
-import { signChecked, type Signer } from '../../trust/index.ts';
+} from '../../contract/resources/evidence.ts';
+import { signChecked, type Signer } from '../../trust/key/signer.ts';
 import { documentParser, typeDocument } from '../document.ts';
 
 export type Statement = Attestation['statement'];

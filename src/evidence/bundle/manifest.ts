@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import * as z from 'zod/mini';
 import {
   countSchema,
@@ -9,9 +9,8 @@ import {
   organizationIdSchema,
   projectIdSchema,
   runIdSchema,
-  type RunResult,
-  runResultSchema,
-} from '../../contract/index.ts';
+} from '../../contract/scalars.ts';
+import { type RunResult, runResultSchema } from '../../contract/resources/run.ts';
 import { documentParser, pathSchema, refuseTwins } from '../document.ts';
 
 /** The roles of objects. The signature binds the first four, and a signed bundle has each of them exactly once. */

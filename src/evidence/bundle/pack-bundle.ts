@@ -1,23 +1,13 @@
-import {
-  type Bytes,
-  canonicalBytes,
-  checkArguments,
-  collectBytes,
-  compareUtf8,
-  defined,
-  type Digest,
-  createDigester,
-  digestOf,
-  digestStream,
-  listOf,
-  OBJECT,
-  once,
-  optional,
-  withMembers,
-} from '../../bytes/index.ts';
-import type { Attestation, RunResult } from '../../contract/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { checkArguments, defined, listOf, OBJECT, optional, withMembers } from '../../bytes/arguments.ts';
+import { collectBytes, once } from '../../bytes/async.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { type Digest, createDigester, digestOf, digestStream } from '../../bytes/hash.ts';
+import type { Attestation } from '../../contract/resources/evidence.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/index.ts';
+import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/write/write.ts';
 import { attest } from './attestation.ts';
 import { bundleManifestSchema, type BundleManifest, type ObjectRole, parseRunResult } from './manifest.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './part.ts';

@@ -1,17 +1,10 @@
-import {
-  ACCESS,
-  checkArguments,
-  type Digest,
-  digestAccess,
-  digestOf,
-  holdSmall,
-  optional,
-  type RandomAccess,
-  SIGNAL,
-} from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
+import { ACCESS, holdSmall, type RandomAccess } from '../../bytes/random-access.ts';
+import { checkArguments, optional, SIGNAL } from '../../bytes/arguments.ts';
+import { type Digest, digestAccess, digestOf } from '../../bytes/hash.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import { openZip, type ZipArchive } from '../../zip/read/open.ts';
+import type { ZipEntry } from '../../zip/read/entry.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../document.ts';
 import { parseAttestation } from './attestation.ts';
 import {

@@ -1,6 +1,8 @@
-import { defined, type Digest } from '../../bytes/index.ts';
-import { attestationSchema, EVIDENCE_PREDICATE_TYPE, type RunResult } from '../../contract/index.ts';
-import type { Signer } from '../../trust/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { attestationSchema, EVIDENCE_PREDICATE_TYPE } from '../../contract/resources/evidence.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
+import type { Signer } from '../../trust/key/signer.ts';
 import { documentError } from '../document.ts';
 import { typeStatement, type Statement } from './attestation.ts';
 import { objectOfRole, SIGNED_ROLES, type SignedRole, signedRoles, type BundleManifest } from './manifest.ts';

@@ -1,4 +1,6 @@
-import { compareUtf8, type Digest, fromUtf8, foldPath, findPathProblem, toUtf8 } from '../../bytes/index.ts';
+import { compareUtf8, fromUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { foldPath, findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** The name of the file in a mirror. */

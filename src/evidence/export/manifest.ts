@@ -1,26 +1,23 @@
 import * as z from 'zod/mini';
-import {
-  canonicalBytes,
-  canonicalJson,
-  checkArguments,
-  type Digest,
-  digestOf,
-  TEXT,
-} from '../../bytes/index.ts';
+import { canonicalBytes, canonicalJson } from '../../bytes/json/canonical.ts';
+import { checkArguments, TEXT } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import {
   countSchema,
   decimalBytesSchema,
   digestSchema,
   evidenceBundleIdSchema,
-  type EvidenceExport,
   evidenceExportIdSchema,
-  evidenceExportSchema,
-  exportScopeSchema,
   localReportIdSchema,
   msSchema,
   organizationIdSchema,
   projectIdSchema,
-} from '../../contract/index.ts';
+} from '../../contract/scalars.ts';
+import {
+  type EvidenceExport,
+  evidenceExportSchema,
+  exportScopeSchema,
+} from '../../contract/resources/evidence.ts';
 import { documentParser, pathSchema } from '../document.ts';
 import { type BrokenBinding, listUnequal } from '../bundle/statement.ts';
 

@@ -1,24 +1,15 @@
-import {
-  canonicalBytes,
-  checkArguments,
-  compareUtf8,
-  defined,
-  type Digest,
-  digestOf,
-  listOf,
-  OBJECT,
-  optional,
-  toUtf8,
-  withMembers,
-} from '../../bytes/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { checkArguments, defined, listOf, OBJECT, optional, withMembers } from '../../bytes/arguments.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import {
   type EvidenceExport,
   evidenceExportSchema,
   EXPORT_PREDICATE_TYPE,
   type ExportAttestation,
   exportAttestationSchema,
-} from '../../contract/index.ts';
-import type { Signer } from '../../trust/index.ts';
+} from '../../contract/resources/evidence.ts';
+import type { Signer } from '../../trust/key/signer.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
 import { documentError, typeDocument, type DocumentIssue } from '../document.ts';
 import {

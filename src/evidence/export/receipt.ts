@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Digest } from '../../bytes/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import {
   decimalBytesSchema,
   digestSchema,
@@ -7,7 +7,7 @@ import {
   msSchema,
   organizationIdSchema,
   projectIdSchema,
-} from '../../contract/index.ts';
+} from '../../contract/scalars.ts';
 import { documentParser, pathSchema } from '../document.ts';
 
 /** The path of a receipt in a mirror: its time to the millisecond, and the beginning of its digest. */

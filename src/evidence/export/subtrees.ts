@@ -1,4 +1,5 @@
-import { compareUtf8, defined } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { defined } from '../../bytes/arguments.ts';
 import type { EvidenceSource, SourceFile } from '../source.ts';
 import { BAG_DECLARATION, BAG_PAYLOAD } from './checksums.ts';
 import { EXPORT_MANIFEST } from './pack-export.ts';

@@ -1,4 +1,4 @@
-import type { Code } from '../../codes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { Wanted } from '../plan.ts';
 import type { FileState, Run } from '../run.ts';

@@ -1,6 +1,6 @@
-import { collectBytes } from '../../bytes/index.ts';
-import { assertDeclaredDigest } from '../../client/index.ts';
-import type { Code } from '../../codes/index.ts';
+import { collectBytes } from '../../bytes/async.ts';
+import { assertDeclaredDigest } from '../../client/http/headers.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import { callOptions, type Run } from '../run.ts';
 

@@ -1,19 +1,17 @@
-import { ControlError, httpStatusOf } from '../../client/index.ts';
-import { type Digest, digestOf } from '../../bytes/index.ts';
-import type { EvidenceExport } from '../../contract/index.ts';
+import { ControlError, httpStatusOf } from '../../client/http/errors.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import type { EvidenceExport } from '../../contract/resources/evidence.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
-  DEFAULT_LIMITS,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
   type ExportManifest,
-  type MirrorReceipt,
-  parseExportAttestation,
   parseExportManifest,
   parseExportResource,
   listResourceDifferences,
-} from '../../evidence/index.ts';
+} from '../../evidence/export/manifest.ts';
+import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
+import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import { fetchDocument } from './document.ts';
 import { callOptions, type Run } from '../run.ts';
 import { type MirrorView, parseIfValid, readSmallFile } from '../sink.ts';

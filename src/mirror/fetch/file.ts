@@ -1,6 +1,7 @@
-import { type Digest, createDigester, digestOf } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
-import { type Download, httpStatusOf } from '../../client/index.ts';
+import { type Digest, createDigester, digestOf } from '../../bytes/hash.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import type { Download } from '../../client/download.ts';
+import { httpStatusOf } from '../../client/http/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { Place } from './pace.ts';
 import type { Wanted } from '../plan.ts';

@@ -6,8 +6,10 @@ import {
   type MembersOf,
   optional,
   optionsOf,
-} from '../../bytes/index.ts';
-import { type Pace, sleepFor, type Sleep, httpStatusOf } from '../../client/index.ts';
+} from '../../bytes/arguments.ts';
+import type { Pace } from '../../client/options.ts';
+import { sleepFor, type Sleep } from '../../client/http/deadline.ts';
+import { httpStatusOf } from '../../client/http/errors.ts';
 import { DrillproofError } from '../../errors.ts';
 
 export type PacerOptions = {

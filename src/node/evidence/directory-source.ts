@@ -1,9 +1,10 @@
-import { checkArguments, compareUtf8, TEXT } from '../../bytes/index.ts';
+import { checkArguments, TEXT } from '../../bytes/arguments.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync, type BigIntStats, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
+import type { EvidenceSource, SourceFile } from '../../evidence/source.ts';
 import { NO_LINK, openFile } from './file-access.ts';
 import { ioError } from '../fs-errors.ts';
 

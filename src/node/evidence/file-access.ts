@@ -1,8 +1,8 @@
-import { checkArguments, TEXT } from '../../bytes/index.ts';
+import { checkArguments, TEXT } from '../../bytes/arguments.ts';
 import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
-import type { OpenFile } from '../../evidence/index.ts';
+import type { OpenFile } from '../../evidence/source.ts';
 import { attempt, ioError } from '../fs-errors.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { checkArguments, OBJECT, TEXT } from '../../bytes/index.ts';
+import { checkArguments, OBJECT, TEXT } from '../../bytes/arguments.ts';
 import {
   assertExportFiles,
   type EvidenceSource,
   isExportPath,
   type OpenFile,
   openZipEvidence,
-} from '../../evidence/index.ts';
+} from '../../evidence/source.ts';
 import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 import { openVolume } from '../volume/folder.ts';
 import { openExport, type Volume } from '../volume/volume.ts';

@@ -1,9 +1,9 @@
-import { checkArguments, ITERABLE, optional, optionsOf, SIGNAL, withMethods } from '../../bytes/index.ts';
+import { checkArguments, ITERABLE, optional, optionsOf, SIGNAL, withMethods } from '../../bytes/arguments.ts';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
-import { assertSafeName, createNameCheck } from '../../zip/index.ts';
+import { assertSafeName, createNameCheck } from '../../zip/limits.ts';
 import { importCommonJs } from '../import-common-js.ts';
 
 /** A file of the export. `open` is called once, after all files before it were written, and may return a `Readable`. */

@@ -1,14 +1,9 @@
-import {
-  assertEcdsaDer,
-  checkArguments,
-  fromBase64,
-  fromUtf8,
-  listOf,
-  TEXT,
-  withMembers,
-} from '../../bytes/index.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { checkArguments, listOf, TEXT, withMembers } from '../../bytes/arguments.ts';
+import { fromBase64, fromUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
-import { signChecked, type Signer, type VerifyingKey } from '../../trust/index.ts';
+import { signChecked, type Signer } from '../../trust/key/signer.ts';
+import type { VerifyingKey } from '../../trust/key/key.ts';
 import { readVerifyingKey } from './keys.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { errnoOf } from '../fs-errors.ts';

@@ -1,34 +1,22 @@
-import {
-  BYTES,
-  BYTES_OR_TEXT,
-  checkArguments,
-  fromBase64url,
-  type JsonObject,
-  readDer,
-  toBase64url,
-} from '../../bytes/index.ts';
+import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { fromBase64url, toBase64url } from '../../bytes/text/encoding.ts';
+import type { JsonObject } from '../../bytes/json/parse.ts';
+import { readDer } from '../../bytes/der.ts';
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { platform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
+import { createSigner, type Signer } from '../../trust/key/signer.ts';
+import { formatEcJwk, readEcJwk, readFieldElement } from '../../trust/key/jwk.ts';
+import { faultError, type KeyFault } from '../../trust/faults.ts';
+import { importPublicKey, readSpki, buildVerifyingKey, type VerifyingKey } from '../../trust/key/key.ts';
+import { importPublicKeys } from '../../trust/key/key-set.ts';
 import {
-  createSigner,
-  formatEcJwk,
-  faultError,
-  importPublicKey,
-  importPublicKeys,
   isPrivateLabel,
-  type KeyFault,
   openKeyFile,
   openKeySetFile,
   type PemBlock,
   decodePem,
-  readEcJwk,
-  readFieldElement,
-  readSpki,
-  type Signer,
-  buildVerifyingKey,
-  type VerifyingKey,
-} from '../../trust/index.ts';
+} from '../../trust/key/key-file.ts';
 
 /** A private key, 32 bytes big-endian, and the signer that uses it (formats §2). */
 export type SigningKey = { readonly scalar: Uint8Array; readonly signer: Signer };

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import type { JobWithMetadata, PgBoss } from 'pg-boss';
-import { defined, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf, packageError } from '../fs-errors.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Code } from '../../codes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { TakenJob, WorkQueue } from './queue.ts';
 

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
-import { type Bytes, compareUtf8, defined } from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 import { createDirectRead, formatReadRange } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';

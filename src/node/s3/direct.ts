@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import type { ByteRange, ObjectRef } from './location.ts';
 import { type S3Sdk, TIMEOUTS } from './sdk.ts';
 

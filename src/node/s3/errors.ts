@@ -1,4 +1,4 @@
-import type { Code } from '../../codes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf } from '../fs-errors.ts';
 

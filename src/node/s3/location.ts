@@ -1,5 +1,5 @@
-import type { Code } from '../../codes/index.ts';
-import { defined } from '../../bytes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** A place in S3: `s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=…`. */

@@ -7,8 +7,8 @@ import {
   optionsOf,
   TEXT,
   withMembers,
-} from '../../bytes/index.ts';
-import type { MirrorSink } from '../../mirror/index.ts';
+} from '../../bytes/arguments.ts';
+import type { MirrorSink } from '../../mirror/sink.ts';
 import { type MirrorDirectoryOptions, mirrorVolume, SINK_OPTIONS } from '../volume/mirror.ts';
 import type { AwsEnvironment, Retention, S3Location } from './location.ts';
 import { needsLock, RETENTION } from './retention.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compareUtf8, type RandomAccess } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import type { EvidenceSource, OpenFile } from '../../evidence/index.ts';
+import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 import type { ByteRange, ObjectRef } from './location.ts';
 import { s3Error } from './errors.ts';

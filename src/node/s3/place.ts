@@ -1,4 +1,5 @@
-import { type Digest, digestOf, digestStream, findPathProblem } from '../../bytes/index.ts';
+import { type Digest, digestOf, digestStream } from '../../bytes/hash.ts';
+import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../volume/volume.ts';
 import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';

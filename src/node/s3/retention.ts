@@ -1,4 +1,4 @@
-import { AMOUNT, FLAG, type MembersOf, oneOf, optional, optionsOf } from '../../bytes/index.ts';
+import { AMOUNT, FLAG, type MembersOf, oneOf, optional, optionsOf } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Bucket } from './bucket.ts';
 import type { Retention } from './location.ts';

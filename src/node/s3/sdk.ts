@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { packageError } from '../fs-errors.ts';
 import type { AwsEnvironment, S3Location } from './location.ts';
 

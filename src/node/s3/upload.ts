@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bytes, createDigester } from '../../bytes/index.ts';
-import type { PartialFile } from '../../mirror/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { createDigester } from '../../bytes/hash.ts';
+import type { PartialFile } from '../../mirror/sink.ts';
 import { awaitCall } from '../fs-errors.ts';
 import { readPieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';

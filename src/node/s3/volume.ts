@@ -1,7 +1,8 @@
-import { compareUtf8, defined } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { OpenFile } from '../../evidence/index.ts';
-import type { ScrubJournal } from '../../scrub/index.ts';
+import type { OpenFile } from '../../evidence/source.ts';
+import type { ScrubJournal } from '../../scrub/options.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Volume } from '../volume/volume.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease } from './lease.ts';

@@ -11,7 +11,7 @@ import {
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { findPathProblem } from '../../bytes/index.ts';
+import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 import { flushFolder, fsyncFile } from '../durable-file.ts';
 import { NO_LINK } from '../evidence/file-access.ts';

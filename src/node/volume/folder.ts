@@ -1,9 +1,10 @@
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
+import { digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ScrubJournal } from '../../scrub/index.ts';
+import type { ScrubJournal } from '../../scrub/options.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';

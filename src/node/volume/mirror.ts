@@ -1,11 +1,11 @@
-import { checkArguments, defined, type MembersOf, optional, optionsOf, TEXT } from '../../bytes/index.ts';
+import { checkArguments, defined, type MembersOf, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
 import {
   type MirrorSink,
   type MirrorTarget,
   type MirrorView,
   type PartialFile,
   readSmallFile,
-} from '../../mirror/index.ts';
+} from '../../mirror/sink.ts';
 import { folderVolume } from './folder.ts';
 import { LOCK_WAIT, type LockWait, retryWhileLocked } from './lock.ts';
 import { PART_STORE, type PartStore, type StoreDraft } from './part-store.ts';

@@ -1,23 +1,21 @@
 import {
   checkArguments,
-  createDigester,
-  digestOf,
-  digestStream,
   type MembersOf,
   oneOf,
   optional,
   optionsOf,
   TEXT,
-  toUtf8,
   withMethods,
-} from '../../bytes/index.ts';
+} from '../../bytes/arguments.ts';
+import { createDigester, digestOf, digestStream } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync } from 'node:fs';
 import { constants, copyFile, link, lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DrillproofError } from '../../errors.ts';
-import type { Expected } from '../../mirror/index.ts';
+import type { Expected } from '../../mirror/sink.ts';
 import { renameDurably } from '../durable-file.ts';
 import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
 import {

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, readFileSync, writeFileSync } from 'node:fs';
-import type { PartialFile } from '../../mirror/index.ts';
+import type { PartialFile } from '../../mirror/sink.ts';
 import { attempt, errnoOf, ioError } from '../fs-errors.ts';
 import { createFile, flushFile, openForWriting, readDescriptor, remove, writeAll } from './files.ts';
 

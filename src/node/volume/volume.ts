@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import { defined } from '../../bytes/index.ts';
-import { BAG_PAYLOAD, bagSource, type EvidenceSource, isBag, type OpenFile } from '../../evidence/index.ts';
-import type { MirrorTarget, MirrorView } from '../../mirror/index.ts';
-import type { ScrubJournal } from '../../scrub/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
+import { bagSource, isBag } from '../../evidence/export/subtrees.ts';
+import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
+import type { MirrorTarget, MirrorView } from '../../mirror/sink.ts';
+import type { ScrubJournal } from '../../scrub/options.ts';
 
 /** The folder in a mirror for its lock, its claim and unfinished files, on the same disk, so that a rename is atomic. */
 export const PRIVATE = '.drillproof-mirror';

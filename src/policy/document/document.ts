@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
-import { DIGEST, didYouMean, isDigest, type JsonValue } from '../../bytes/index.ts';
-import { catalogue, type Code, codeFacts, isCode } from '../../codes/index.ts';
-import { countSchema as whole, allow, narrowText, slugSchema, textSchema } from '../../contract/index.ts';
+import { DIGEST, isDigest } from '../../bytes/hash.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
+import { catalogue, type Code } from '../../codes/catalogue.ts';
+import { codeFacts, isCode } from '../../codes/facts.ts';
+import { countSchema as whole, allow, narrowText, slugSchema, textSchema } from '../../contract/scalars.ts';
 import { isRule, RULE_IDS } from '../rules/catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 import { parametersSchema } from './parameters.ts';

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { DIGEST, didYouMean, formatJsonPointer, type JsonValue } from '../../bytes/index.ts';
+import { DIGEST } from '../../bytes/hash.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import { formatJsonPointer, type JsonValue } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { DocumentIssue } from '../../evidence/index.ts';
+import type { DocumentIssue } from '../../evidence/document.ts';
 import { DURATION } from './values.ts';
 
 type ParameterType = {

@@ -1,21 +1,13 @@
-import {
-  BYTES,
-  checkArguments,
-  defined,
-  digestOf,
-  fromUtf8,
-  FUNCTION,
-  type JsonValue,
-  parseJson,
-  TEXT,
-  withMembers,
-} from '../../bytes/index.ts';
+import { BYTES, checkArguments, defined, FUNCTION, TEXT, withMembers } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
+import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isNewer, type PolicyDocument, policySchema } from './document.ts';
 import { bindParameters, checkParameters, type ParameterValues } from './parameters.ts';
 import { digestLayers, type Policy } from '../policy.ts';
-import { documentError } from '../../evidence/index.ts';
-import { typeValue } from '../../contract/index.ts';
+import { documentError } from '../../evidence/document.ts';
+import { typeValue } from '../../contract/type-value.ts';
 import { listIssues } from './values.ts';
 import { parseYaml } from './yaml.ts';
 

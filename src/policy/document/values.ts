@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { formatJsonPointer } from '../../bytes/index.ts';
-import type { DocumentIssue } from '../../evidence/index.ts';
+import { formatJsonPointer } from '../../bytes/json/parse.ts';
+import type { DocumentIssue } from '../../evidence/document.ts';
 
 /** This text exactly, or any text that matches the pattern. */
 export type Condition = string | { readonly pattern: string };

@@ -1,6 +1,6 @@
 import { Composer, isAlias, isMap, isNode, isPair, isScalar, isSeq, Lexer, LineCounter } from 'yaml';
 import { Parser, visit, type CST, type Document, type ParsedNode } from 'yaml';
-import { type JsonValue, MAX_JSON_DEPTH, parseJsonPointer } from '../../bytes/index.ts';
+import { type JsonValue, MAX_JSON_DEPTH, parseJsonPointer } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** The number of values is limited before they are converted. */

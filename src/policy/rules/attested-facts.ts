@@ -1,6 +1,7 @@
-import { isoTime } from '../../bytes/index.ts';
-import type { Reproduction } from '../../contract/index.ts';
-import { type BundleReport, type Contradiction, CONTRADICTIONS, type Outcome } from '../../verify/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { Reproduction } from '../../contract/resources/evidence.ts';
+import type { BundleReport, Outcome } from '../../verify/report.ts';
+import { type Contradiction, CONTRADICTIONS } from '../../verify/part/run.ts';
 import {
   type Condition,
   durationMs,

@@ -1,5 +1,6 @@
-import { defined, isoTime } from '../../bytes/index.ts';
-import type { BundleReport, ExportReport, Verdict } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
 import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';

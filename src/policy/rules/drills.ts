@@ -1,4 +1,5 @@
-import { defined, findLargest } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { findLargest } from '../../bytes/async.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { durationMs, formatCondition, joinConditions, meets, meetsAny } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import type { Violation } from '../decision.ts';
 import type { BundleFact, Facts, Place } from '../facts.ts';
 

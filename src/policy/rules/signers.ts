@@ -1,5 +1,6 @@
-import { type Digest, isoTime } from '../../bytes/index.ts';
-import type { SigningKey } from '../../verify/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { SigningKey } from '../../verify/report.ts';
 import { durationMs, joinConditions, meetsAny, type Condition } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import {

@@ -1,5 +1,5 @@
-import { defined } from '../../bytes/index.ts';
-import type { Reproduction } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Reproduction } from '../../contract/resources/evidence.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import {
   boundsOf,

@@ -1,5 +1,6 @@
-import { compareUtf8, findLargest } from '../../bytes/index.ts';
-import type { Reproduction } from '../../contract/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { findLargest } from '../../bytes/async.ts';
+import type { Reproduction } from '../../contract/resources/evidence.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';
 

@@ -1,6 +1,7 @@
-import { defined } from '../../bytes/index.ts';
-import { type Code, codeFacts } from '../../codes/index.ts';
-import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { codeFacts } from '../../codes/facts.ts';
+import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import type { Facts, Place, SummaryFact, UnreadFact } from '../facts.ts';
 import {
   buildFailure,

@@ -1,12 +1,15 @@
 import * as z from 'zod/mini';
-import { compareUtf8, type Digest, parseJson } from '../../bytes/index.ts';
-import { allow, textSchema, atMsSchema, typedDigestSchema } from '../../contract/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { allow, textSchema, atMsSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE, typeDocument } from '../../evidence/index.ts';
-import type { DsseEnvelope } from '../../trust/index.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { typeDocument } from '../../evidence/document.ts';
+import type { DsseEnvelope } from '../../trust/dsse.ts';
 import { hasSameItems } from '../document/values.ts';
 import { ABSOLUTE_URI, ENVELOPE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
-import { attestationReportSchema } from '../../verify/index.ts';
+import { attestationReportSchema } from '../../verify/report.ts';
 
 const summarySchema = z
   .strictObject({

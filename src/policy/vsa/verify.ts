@@ -2,11 +2,8 @@ import {
   AMOUNT,
   BYTES,
   checkArguments,
-  compareUtf8,
   COUNT,
   defined,
-  type Digest,
-  isoTime,
   listOf,
   type MembersOf,
   OBJECT,
@@ -14,18 +11,17 @@ import {
   optionsOf,
   TEXT,
   TIME,
-} from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
-import {
-  type DsseEnvelope,
-  keyIdOf,
-  parseDsse,
-  resolveTrust,
-  buildSignedMessage,
-  type Trust,
-  type TrustStore,
-} from '../../trust/index.ts';
-import { checkThreshold, finding, type Finding, findingsOf } from '../../verify/index.ts';
+} from '../../bytes/arguments.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { type DsseEnvelope, parseDsse, buildSignedMessage } from '../../trust/dsse.ts';
+import { keyIdOf } from '../../trust/key/key.ts';
+import { resolveTrust, type Trust, type TrustStore } from '../../trust/store.ts';
+import { checkThreshold } from '../../verify/signature/signed.ts';
+import { finding, findingsOf } from '../../verify/finding.ts';
+import type { Finding } from '../../verify/report.ts';
 import type { SummaryFacts } from '../facts.ts';
 import { readSummary, type Summary, type SummaryReport } from './read.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';

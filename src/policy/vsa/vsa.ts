@@ -1,18 +1,11 @@
-import {
-  canonicalBytes,
-  checkArguments,
-  compareUtf8,
-  type Digest,
-  digestOf,
-  LIST,
-  listOf,
-  OBJECT,
-  TEXT,
-  withMembers,
-} from '../../bytes/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { checkArguments, LIST, listOf, OBJECT, TEXT, withMembers } from '../../bytes/arguments.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/index.ts';
-import { type DsseEnvelope, signDsse, type Signer } from '../../trust/index.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { type DsseEnvelope, signDsse } from '../../trust/dsse.ts';
+import type { Signer } from '../../trust/key/signer.ts';
 import type { Decision, EvaluatedInput } from '../decision.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */

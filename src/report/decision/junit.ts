@@ -1,5 +1,6 @@
 import { groupBy } from '../text/tally.ts';
-import { type Decision, type RuleResult, RULES } from '../../policy/index.ts';
+import type { Decision, RuleResult } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import {
   basisOf,
   DECISION_RULE,

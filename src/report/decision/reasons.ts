@@ -1,6 +1,10 @@
-import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
-import { type Code, codeEntry } from '../../codes/index.ts';
-import { type Decision, type RuleId, RULES, type RuleState, type Violation } from '../../policy/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { type Code, codeEntry } from '../../codes/catalogue.ts';
+import type { Decision, RuleState, Violation } from '../../policy/decision.ts';
+import { type RuleId, RULES } from '../../policy/rules/catalogue.ts';
 import { formatRun } from '../text/facts.ts';
 import { count, countNoun } from '../text/page.ts';
 import { escapeText } from '../printable.ts';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../policy/index.ts';
+import type { Decision } from '../../policy/decision.ts';
 import { renderDecisionJunit } from './junit.ts';
 import { renderDecisionMarkdown } from './markdown.ts';
 import { renderDecisionSarif } from './sarif.ts';
@@ -16,7 +16,7 @@ import {
 import { stableJson } from '../json.ts';
 import { escapeText } from '../printable.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 
 type Level = 'error' | 'warning' | 'notice';
 type Annotation = {

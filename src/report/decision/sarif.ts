@@ -1,6 +1,10 @@
-import { canonicalBytes, defined, digestOf, isoTime } from '../../bytes/index.ts';
-import { type Code, codeEntry } from '../../codes/index.ts';
-import { type Decision, type RuleId, RULES } from '../../policy/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { type Code, codeEntry } from '../../codes/catalogue.ts';
+import type { Decision } from '../../policy/decision.ts';
+import { type RuleId, RULES } from '../../policy/rules/catalogue.ts';
 import {
   DECISION_RULE,
   fileOf,

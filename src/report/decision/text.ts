@@ -1,18 +1,12 @@
-import { isoTime } from '../../bytes/index.ts';
-import {
-  type Decision,
-  type EvaluatedInput,
-  type EvidenceUsed,
-  type RuleResult,
-  RULES,
-  type Violation,
-} from '../../policy/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
 import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
-import type { SignedBy } from '../../verify/index.ts';
+import type { SignedBy } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
 import type { Detail } from '../text/text.ts';
 

@@ -1,6 +1,7 @@
-import { codeEntry, type Severity } from '../../codes/index.ts';
-import type { Answer, RuleState } from '../../policy/index.ts';
-import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
+import type { Severity } from '../../codes/entry.ts';
+import type { Answer, RuleState } from '../../policy/decision.ts';
+import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import { count, countNoun } from '../text/page.ts';
 import { html, type Markup, type Piece } from './document.ts';
 import { groupFindings } from '../text/findings.ts';

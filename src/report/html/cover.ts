@@ -1,5 +1,5 @@
-import { isoTime } from '../../bytes/index.ts';
-import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/report.ts';
 import { COMPLETENESS, formatRun, formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { summarizeParts } from '../text/headline.ts';

@@ -1,4 +1,5 @@
-import { digestOf, fromHex, toBase64, toUtf8 } from '../../bytes/index.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { fromHex, toBase64, toUtf8 } from '../../bytes/text/encoding.ts';
 import { REPORT_CSS } from './style.ts';
 import { escapeText } from '../printable.ts';
 

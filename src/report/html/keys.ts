@@ -1,6 +1,8 @@
-import { defined, isoTime } from '../../bytes/index.ts';
-import { thumbprintOf, type TrustedKey, type TrustStore } from '../../trust/index.ts';
-import type { ExportReport, SignedBy } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import type { ExportReport, SignedBy } from '../../verify/report.ts';
 import { clipEnd } from '../printable.ts';
 import { formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';

@@ -1,5 +1,5 @@
-import type { TrustStore } from '../../trust/index.ts';
-import type { BundleReport, Coverage, ExportReport } from '../../verify/index.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import type { BundleReport, Coverage, ExportReport } from '../../verify/report.ts';
 import { caveatsOf } from '../text/caveats.ts';
 import { listFindingsIn } from '../text/findings.ts';
 import {
@@ -15,7 +15,7 @@ import { chainOf, type Link, renderLocalReports, renderParts } from './chain.ts'
 import { renderCover, listSigners, titleOf } from './cover.ts';
 import { html, type Markup, renderDocument } from './document.ts';
 import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
-import { isoTime } from '../../bytes/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
 import { quoteShellWord } from '../printable.ts';
 import { count, percent, size } from '../text/page.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
-import { codeSchema } from '../../verify/index.ts';
+import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/scalars.ts';
+import { codeSchema } from '../../verify/report.ts';
 import { type Named, shardSchema, sumOf, unite, unitsOf } from './shard.ts';
 
 const transferSchema = z.strictObject({

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { allow } from '../../contract/index.ts';
-import { defined, type JsonValue, parseJson } from '../../bytes/index.ts';
+import { allow } from '../../contract/scalars.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import {
   attestationReportSchema,
   bundleReportSchema,
@@ -9,12 +10,12 @@ import {
   exportReportSchema,
   runSchema,
   toolSourceReportSchema,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
 import { diffReports } from '../diff.ts';
 import { type Named, shardSchema, unite, unitsOf } from './shard.ts';
 import { summarySchema } from './summary.ts';
 import { DrillproofError } from '../../errors.ts';
-import { typeDocument } from '../../evidence/index.ts';
+import { typeDocument } from '../../evidence/document.ts';
 import { archiveSchema } from './archives.ts';
 import { scrubSchema } from './scrubs.ts';
 

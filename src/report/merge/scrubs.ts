@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { countSchema as count } from '../../contract/index.ts';
-import { codeSchema } from '../../verify/index.ts';
+import { countSchema as count } from '../../contract/scalars.ts';
+import { codeSchema } from '../../verify/report.ts';
 import { type Named, shardSchema, sumOf, unite, unitsOf } from './shard.ts';
 import { groupBy } from '../text/tally.ts';
 

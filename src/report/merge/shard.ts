@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { compareUtf8, digestOf, toUtf8 } from '../../bytes/index.ts';
-import { allow, countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/index.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { allow, countSchema, digestSchema, evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import { stableJson } from '../json.ts';
 

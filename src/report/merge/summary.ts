@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { defined } from '../../bytes/index.ts';
-import { type Code, codeFacts, SEVERITIES } from '../../codes/index.ts';
-import { countSchema as count } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { codeFacts } from '../../codes/facts.ts';
+import { SEVERITIES } from '../../codes/entry.ts';
+import { countSchema as count } from '../../contract/scalars.ts';
 import {
   type BundleReport,
   codeClassSchema,
@@ -10,7 +12,7 @@ import {
   severitySchema,
   type Verdict,
   VERDICTS,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
 import { listFindingsIn } from '../text/findings.ts';
 import { caveatsOf } from '../text/caveats.ts';
 

@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
-import { defined, type Digest, isoTime } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
-import { allow, countSchema, typedDigestSchema } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  type DsseEnvelope,
-  buildSignedMessage,
-  thumbprintOf,
-  type TrustStore,
-  verifySignatures,
-} from '../../trust/index.ts';
-import { attestationReportSchema, finding, type Finding, findingsOf } from '../../verify/index.ts';
+import { type DsseEnvelope, buildSignedMessage } from '../../trust/dsse.ts';
+import { thumbprintOf } from '../../trust/trusted-key.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import { verifySignatures } from '../../trust/signatures.ts';
+import { attestationReportSchema, type Finding } from '../../verify/report.ts';
+import { finding, findingsOf } from '../../verify/finding.ts';
 import type { Named } from '../merge/shard.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 

@@ -1,18 +1,17 @@
 import * as z from 'zod/mini';
-import {
-  canonicalBytes,
-  defined,
-  type Digest,
-  digestOf,
-  type JsonValue,
-  parseJson,
-} from '../../bytes/index.ts';
-import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
+import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement, typeDocument } from '../../evidence/index.ts';
-import { decisionSchema } from '../../policy/index.ts';
-import { type DsseEnvelope, isObject, parseDsse, signDsse, type Signer } from '../../trust/index.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/index.ts';
+import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement } from '../../evidence/in-toto.ts';
+import { typeDocument } from '../../evidence/document.ts';
+import { decisionSchema } from '../../policy/decision.ts';
+import { type DsseEnvelope, parseDsse, signDsse } from '../../trust/dsse.ts';
+import { isObject } from '../../trust/faults.ts';
+import type { Signer } from '../../trust/key/signer.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report.ts';
 import { reportDiffSchema } from '../diff.ts';
 import { reportsSchema } from '../merge/reports.ts';
 import { scrubSchema } from '../merge/scrubs.ts';

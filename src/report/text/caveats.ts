@@ -1,4 +1,4 @@
-import type { BundleReport, ExportReport, Report } from '../../verify/index.ts';
+import type { BundleReport, ExportReport, Report } from '../../verify/report.ts';
 
 const isEvidence = (report: Report): report is ExportReport | BundleReport =>
   report.kind === 'export' || report.kind === 'bundle';

@@ -1,4 +1,4 @@
-import { isoTime } from '../../bytes/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
 import type {
   BundleReport,
   Completeness,
@@ -8,7 +8,7 @@ import type {
   Run,
   SignedBy,
   TrustUsed,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
 import { count, countNoun, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { countSigners } from './tally.ts';

@@ -1,5 +1,7 @@
-import { codeEntry, SEVERITIES, type Severity } from '../../codes/index.ts';
-import { type Check, CHECK_TEXTS, type CheckState, type Finding, type Report } from '../../verify/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
+import { SEVERITIES, type Severity } from '../../codes/entry.ts';
+import type { Check, CheckState, Finding, Report } from '../../verify/report.ts';
+import { CHECK_TEXTS } from '../../verify/check-texts.ts';
 import {
   buildListSection,
   count,

@@ -1,4 +1,4 @@
-import type { Code } from '../../codes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import type {
   AttestationReport,
   BundleReport,
@@ -6,7 +6,7 @@ import type {
   ExportReport,
   Finding,
   Verdict,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
 import { count, countNoun, type Page, wrap } from './page.ts';
 import { listVerdicts } from './tally.ts';

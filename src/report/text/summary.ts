@@ -1,4 +1,4 @@
-import { codeEntry } from '../../codes/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { formatSeverity } from './findings.ts';
 import {
   buildListSection,

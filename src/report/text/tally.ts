@@ -1,15 +1,14 @@
 import {
   type BundleReport,
   type Check,
-  type CheckId,
-  CHECK_IDS,
   type CheckState,
   type ExportReport,
   type Outcome,
   type SignedBy,
   type Verdict,
   VERDICTS,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
+import { type CheckId, CHECK_IDS } from '../../verify/checks.ts';
 import { count } from './page.ts';
 
 export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {

@@ -1,4 +1,4 @@
-import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/index.ts';
+import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/arguments.ts';
 import type {
   AttestationReport,
   BundleReport,
@@ -9,7 +9,7 @@ import type {
   SignedBy,
   ToolSourceReport,
   Verdict,
-} from '../../verify/index.ts';
+} from '../../verify/report.ts';
 import { renderJson } from '../json.ts';
 import { escapeText } from '../printable.ts';
 import {
@@ -60,7 +60,7 @@ import {
   formatCheckCounts,
   summarizeUnchecked,
 } from './findings.ts';
-import type { Severity } from '../../codes/index.ts';
+import type { Severity } from '../../codes/entry.ts';
 
 const MAX_PARTS = 20;
 const GOOD_OUTCOME = 'passed';

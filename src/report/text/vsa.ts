@@ -1,5 +1,5 @@
-import { isoTime } from '../../bytes/index.ts';
-import type { SummaryReport } from '../../policy/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { SummaryReport } from '../../policy/vsa/read.ts';
 import { formatAsOf, formatFact, formatTrust } from './facts.ts';
 import { wrapHeadline } from './headline.ts';
 import { buildErrorsSection, buildFindingsSection } from './findings.ts';

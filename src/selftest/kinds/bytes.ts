@@ -1,26 +1,39 @@
 import * as z from 'zod/mini';
-import {
-  assertEcdsaDer,
-  canonicalJson,
-  digestStream,
-  fromBase64url,
-  fromHex,
-  once,
-  parseCanonicalJson,
-  parseJson,
-  type RandomAccess,
-  toBase64url,
-  toHex,
-  toUtf8,
-} from '../../bytes/index.ts';
-import * as contract from '../../contract/index.ts';
-import { assertSafeName, createNameCheck, openZip, writeZip, type ZipLimits } from '../../zip/index.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { canonicalJson, parseCanonicalJson } from '../../bytes/json/canonical.ts';
+import { digestStream } from '../../bytes/hash.ts';
+import { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from '../../bytes/text/encoding.ts';
+import { once } from '../../bytes/async.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import * as evidence from '../../contract/resources/evidence.ts';
+import * as authoring from '../../contract/resources/authoring.ts';
+import * as build from '../../contract/resources/build.ts';
+import * as run from '../../contract/resources/run.ts';
+import * as operation from '../../contract/resources/operation.ts';
+import * as session from '../../contract/resources/session.ts';
+import * as errors from '../../contract/operations/errors.ts';
+import * as scalars from '../../contract/scalars.ts';
+import * as answers from '../../contract/operations/answers.ts';
+import { assertSafeName, createNameCheck, type ZipLimits } from '../../zip/limits.ts';
+import { openZip } from '../../zip/read/open.ts';
+import { writeZip } from '../../zip/write/write.ts';
 import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, WAYS } from '../outcome.ts';
 
 const text = z.object({ text: z.string() });
 
 function checkFormat(format: string, value: string): Outcome {
-  const schema: unknown = Object.entries(contract).find(([name]) => name === `${format}Schema`)?.[1];
+  const schema: unknown = Object.entries({
+    ...evidence,
+    ...authoring,
+    ...build,
+    ...run,
+    ...operation,
+    ...session,
+    ...errors,
+    ...answers,
+    ...scalars,
+  }).find(([name]) => name === `${format}Schema`)?.[1];
   if (!(schema instanceof z.ZodMiniType)) throw new TypeError(`unknown format ${format}`);
   return { verdict: schema.safeParse(value).success ? 'valid' : 'invalid' };
 }

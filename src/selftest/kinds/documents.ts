@@ -1,16 +1,17 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, digestOf, toUtf8 } from '../../bytes/index.ts';
-import {
-  DEFAULT_LIMITS,
-  parseBundleManifest,
-  parseExportManifest,
-  selectionDigest,
-} from '../../evidence/index.ts';
-import { secondOpinion } from '../../node/second-opinion/index.ts';
-import { type SecondOpinion, verifyAttestation, verifyToolSource } from '../../verify/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { parseBundleManifest } from '../../evidence/bundle/manifest.ts';
+import { parseExportManifest, selectionDigest } from '../../evidence/export/manifest.ts';
+import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
+import type { SecondOpinion } from '../../verify/options.ts';
+import { verifyAttestation } from '../../verify/signature/attestation.ts';
+import { verifyToolSource } from '../../verify/tool-source.ts';
 import { type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
-import { createClient } from '../../client/index.ts';
-import type { LocalReportItem } from '../../contract/index.ts';
+import { createClient } from '../../client/client.ts';
+import type { LocalReportItem } from '../../contract/resources/evidence.ts';
 
 const attestationShape = z.object({
   attestation: z.string(),

@@ -1,17 +1,16 @@
 import * as z from 'zod/mini';
-import { typedDigestSchema } from '../../contract/index.ts';
-import { compareUtf8, digestOf, memoryAccess, type RandomAccess, toUtf8 } from '../../bytes/index.ts';
-import {
-  bagSource,
-  DEFAULT_LIMITS,
-  type EvidenceSource,
-  isBag,
-  memorySource,
-  type SourceFile,
-  zipSource,
-} from '../../evidence/index.ts';
-import { type ExportReport, verifyExport, type VerifyOptions, verifyPart } from '../../verify/index.ts';
-import { openZip } from '../../zip/index.ts';
+import { typedDigestSchema } from '../../contract/scalars.ts';
+import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { bagSource, isBag } from '../../evidence/export/subtrees.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { type EvidenceSource, memorySource, type SourceFile, zipSource } from '../../evidence/source.ts';
+import type { ExportReport } from '../../verify/report.ts';
+import { verifyExport } from '../../verify/export/export.ts';
+import type { VerifyOptions } from '../../verify/options.ts';
+import { verifyPart } from '../../verify/part/part.ts';
+import { openZip } from '../../zip/read/open.ts';
 import {
   bytesOfBase64,
   type Kind,
@@ -21,7 +20,7 @@ import {
   trustOf,
   WAYS,
 } from '../outcome.ts';
-import { secondOpinion } from '../../node/second-opinion/index.ts';
+import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
 
 const common = {
   coverage: z.optional(z.literal(true)),

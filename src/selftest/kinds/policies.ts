@@ -1,26 +1,21 @@
 import * as z from 'zod/mini';
-import { defined, toUtf8, memoryAccess } from '../../bytes/index.ts';
-import { memorySource } from '../../evidence/index.ts';
-import {
-  type Decision,
-  evaluate,
-  type EvidenceInput,
-  evidenceInputSchema,
-  readPolicy,
-  RULES,
-  type RuleState,
-  verifySummary,
-} from '../../policy/index.ts';
-import {
-  verifyReceipt,
-  verifyReceipts,
-  type SecondOpinion,
-  verifyDsse,
-  verifyPart,
-} from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
+import { memoryAccess } from '../../bytes/random-access.ts';
+import { memorySource } from '../../evidence/source.ts';
+import type { Decision, RuleState } from '../../policy/decision.ts';
+import { evaluate } from '../../policy/evaluate.ts';
+import { type EvidenceInput, evidenceInputSchema } from '../../policy/facts.ts';
+import { readPolicy } from '../../policy/document/resolve.ts';
+import { RULES } from '../../policy/rules/catalogue.ts';
+import { verifySummary } from '../../policy/vsa/verify.ts';
+import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
+import type { SecondOpinion } from '../../verify/options.ts';
+import { verifyDsse } from '../../verify/signature/verify-dsse.ts';
+import { verifyPart } from '../../verify/part/part.ts';
 import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64, trustOf } from '../outcome.ts';
-import { typedDigestSchema } from '../../contract/index.ts';
-import { secondOpinion } from '../../node/second-opinion/index.ts';
+import { typedDigestSchema } from '../../contract/scalars.ts';
+import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
 
 const shape = z.object({
   policy: z.string(),

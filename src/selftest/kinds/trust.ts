@@ -1,15 +1,14 @@
 import { platform } from '#platform';
 import * as z from 'zod/mini';
-import { type P256, platform as portable, toHex, toUtf8 } from '../../bytes/index.ts';
-import { platform as native, readSigningKey, readVerifyingKey } from '../../node/index.ts';
-import {
-  checkKey,
-  parseTrustStore,
-  PURPOSES,
-  trustStore,
-  trustStoreJwks,
-  verifySignature,
-} from '../../trust/index.ts';
+import type { P256 } from '../../bytes/platform.ts';
+import { platform as portable } from '../../bytes/platform-portable.ts';
+import { toHex, toUtf8 } from '../../bytes/text/encoding.ts';
+import { platform as native } from '../../node/platform-node.ts';
+import { readSigningKey, readVerifyingKey } from '../../node/keys/keys.ts';
+import { checkKey } from '../../trust/check-key.ts';
+import { parseTrustStore, trustStore, trustStoreJwks } from '../../trust/store.ts';
+import { PURPOSES } from '../../trust/trusted-key.ts';
+import { verifySignature } from '../../trust/key/signer.ts';
 import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, makeRefusal } from '../outcome.ts';
 
 const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });

@@ -1,5 +1,5 @@
-import type { Digest } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { BlobRef, Store } from '../store/store.ts';

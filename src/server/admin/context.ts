@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Digest } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import type { ServerContext } from '../context.ts';

@@ -1,15 +1,13 @@
 import * as z from 'zod/mini';
 import {
   type EvidenceExport,
-  evidenceExportIdSchema,
   type ExportScope,
   exportScopeSchema,
   MAX_EXPORT_ITEMS,
-  msSchema,
-  type OperationResource,
-  principalSchema,
-} from '../../contract/index.ts';
-import { typeDocument } from '../../evidence/index.ts';
+} from '../../contract/resources/evidence.ts';
+import { evidenceExportIdSchema, msSchema, principalSchema } from '../../contract/scalars.ts';
+import type { OperationResource } from '../../contract/resources/operation.ts';
+import { typeDocument } from '../../evidence/document.ts';
 import {
   type BundleRef,
   deleteDue,

@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
-import { canonicalJson } from '../../bytes/index.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { authoringSessionSchema } from '../../contract/resources/authoring.ts';
 import {
-  authoringSessionSchema,
   digestSchema,
   environmentIdSchema,
-  hostedRunSchema,
   msSchema,
   organizationIdSchema,
   positiveIntegerSchema,
   projectIdSchema,
   schemaVersionSchema,
-  worldSessionSchema,
-} from '../../contract/index.ts';
-import { documentError, type DocumentIssue, typeDocument } from '../../evidence/index.ts';
+} from '../../contract/scalars.ts';
+import { hostedRunSchema } from '../../contract/resources/run.ts';
+import { worldSessionSchema } from '../../contract/resources/session.ts';
+import { documentError, type DocumentIssue, typeDocument } from '../../evidence/document.ts';
 import type { InProject, Tx } from '../store/store.ts';
 import { isDerived } from './part.ts';
 import { nameSchema, type AdminContext } from './context.ts';

@@ -1,6 +1,8 @@
-import { type Digest, memoryAccess, once, type RandomAccess } from '../../bytes/index.ts';
-import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/index.ts';
-import { readWhole } from '../../evidence/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
+import { once } from '../../bytes/async.ts';
+import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/resources/build.ts';
+import { readWhole } from '../../evidence/source.ts';
 import { checkPackages, openBuild, describeSource } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
 import { deriveId } from '../ids.ts';

@@ -1,22 +1,21 @@
-import { defined, digestOf, mapConcurrently, once, streamAccess, closeAfter } from '../../bytes/index.ts';
-import type { EvidenceExport } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { mapConcurrently, once, closeAfter } from '../../bytes/async.ts';
+import { streamAccess } from '../../bytes/random-access.ts';
+import type { EvidenceExport } from '../../contract/resources/evidence.ts';
+import { DEFAULT_LIMITS, typeDocument } from '../../evidence/document.ts';
+import { type EvidenceSource, readFile } from '../../evidence/source.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
-  DEFAULT_LIMITS,
-  type EvidenceSource,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
   type ExportManifest,
   type LocalReportRow as ReportLine,
-  parseExportAttestation,
   parseExportManifest,
   parseExportResource,
   type PartRow,
-  readFile,
   listResourceDifferences,
   selectionDigest,
-  typeDocument,
-} from '../../evidence/index.ts';
+} from '../../evidence/export/manifest.ts';
+import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import * as z from 'zod/mini';
 import { toDigest } from '../ids.ts';
 import { createQueue } from '../store/table.ts';

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { canonicalJson, type RandomAccess, streamAccess } from '../../bytes/index.ts';
-import { countSchema, localReportItemSchema } from '../../contract/index.ts';
-import { typeDocument } from '../../evidence/index.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
+import { countSchema } from '../../contract/scalars.ts';
+import { localReportItemSchema } from '../../contract/resources/evidence.ts';
+import { typeDocument } from '../../evidence/document.ts';
 import type { BlobRef, InProject, LocalReportRow, Tx } from '../store/store.ts';
 import { deriveId } from '../ids.ts';
 import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';

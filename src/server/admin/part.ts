@@ -1,8 +1,13 @@
-import { defined, type RandomAccess } from '../../bytes/index.ts';
-import { codeFacts } from '../../codes/index.ts';
-import type { EvidenceBundle, HostedRun, RunResult, WorldSession } from '../../contract/index.ts';
-import { countArtifactBytes, type BundleManifest } from '../../evidence/index.ts';
-import { type BundleReport, type Listing, type VerifiedPart, verifyAndRead } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import { codeFacts } from '../../codes/facts.ts';
+import type { EvidenceBundle } from '../../contract/resources/evidence.ts';
+import type { HostedRun, RunResult } from '../../contract/resources/run.ts';
+import type { WorldSession } from '../../contract/resources/session.ts';
+import { countArtifactBytes, type BundleManifest } from '../../evidence/bundle/manifest.ts';
+import type { BundleReport } from '../../verify/report.ts';
+import type { Listing } from '../../verify/part/context.ts';
+import { type VerifiedPart, verifyAndRead } from '../../verify/part/part.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import {
   type AdminContext,

@@ -1,14 +1,10 @@
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import * as z from 'zod/mini';
-import {
-  MAX_SESSION_TTL_MS,
-  organizationIdSchema,
-  type Permission,
-  permissions as allPermissions,
-  projectIdSchema,
-  typeValue,
-} from '../../contract/index.ts';
-import { typeDocument } from '../../evidence/index.ts';
+import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
+import { organizationIdSchema, projectIdSchema } from '../../contract/scalars.ts';
+import { type Permission, permissions as allPermissions } from '../../contract/operations/operations.ts';
+import { typeValue } from '../../contract/type-value.ts';
+import { typeDocument } from '../../evidence/document.ts';
 import { generateToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
 import { newId } from '../ids.ts';

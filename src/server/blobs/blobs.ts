@@ -1,16 +1,9 @@
-import {
-  type Bytes,
-  closeAfter,
-  type Digest,
-  createDigester,
-  isDigest,
-  mapConcurrently,
-  memoryAccess,
-  type RandomAccess,
-  readExactly,
-} from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { closeAfter, mapConcurrently } from '../../bytes/async.ts';
+import { type Digest, createDigester, isDigest } from '../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess, readExactly } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ByteRange } from '../../node/index.ts';
+import type { ByteRange } from '../../node/s3/location.ts';
 import type { BlobRef, Tx } from '../store/store.ts';
 
 export type { ByteRange };

@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { type BigIntStats, closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  closeAfter,
-  type Digest,
-  memoryAccess,
-  type RandomAccess,
-  readExactly,
-  streamAccess,
-} from '../../bytes/index.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess, readExactly, streamAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, flushFolder, ioError, renameDurably, writeNewFile } from '../../node/index.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { flushFolder, renameDurably, writeNewFile } from '../../node/durable-file.ts';
 import {
   nameBlob,
   type BlobPlace,

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Bytes, createDigester } from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { createDigester } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/index.ts';
+import { ioError } from '../../node/fs-errors.ts';
 import type { BlobRef } from '../store/store.ts';
 
 export async function drain(bytes: Bytes): Promise<void> {

@@ -1,24 +1,15 @@
 import type { Readable } from 'node:stream';
-import {
-  type Bytes,
-  collectBytes,
-  defined,
-  type Digest,
-  memoryAccess,
-  streamAccess,
-} from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { collectBytes } from '../../bytes/async.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { memoryAccess, streamAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type ByteRange, type S3Location, s3Name } from '../../node/index.ts';
-import {
-  blockAccess,
-  type Bucket,
-  freePiece,
-  loadSdk,
-  type LoadSdk,
-  type ObjectFacts,
-  openBucket,
-  describeS3,
-} from '../../node/s3/index.ts';
+import { type ByteRange, type S3Location, s3Name } from '../../node/s3/location.ts';
+import { blockAccess, freePiece } from '../../node/s3/objects.ts';
+import { type Bucket, type ObjectFacts, openBucket } from '../../node/s3/bucket.ts';
+import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
+import { describeS3 } from '../../node/s3/errors.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
 import type { BlobRef } from '../store/store.ts';
 import { nameBlob, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';

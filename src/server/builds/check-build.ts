@@ -1,15 +1,13 @@
-import { type Digest, digestOf, fromUtf8, type RandomAccess } from '../../bytes/index.ts';
-import { type BuildAttempt, MAX_TOOL_SOURCE_BYTES } from '../../contract/index.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import { type BuildAttempt, MAX_TOOL_SOURCE_BYTES } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  type BuildLock,
-  DEFAULT_LIMITS,
-  findEntry,
-  type LockedPackage,
-  parseBuildLock,
-  readEntry,
-} from '../../evidence/index.ts';
-import { openZip, type ZipArchive, type ZipEntry } from '../../zip/index.ts';
+import { type BuildLock, type LockedPackage, parseBuildLock } from '../../evidence/build-lock.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { findEntry, readEntry } from '../../evidence/bundle/part.ts';
+import { openZip, type ZipArchive } from '../../zip/read/open.ts';
+import type { ZipEntry } from '../../zip/read/entry.ts';
 import type { BlobRef } from '../store/store.ts';
 
 const BUILD_LOCK = 'build.json';

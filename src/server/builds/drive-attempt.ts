@@ -1,5 +1,6 @@
-import { defined, closeAfter } from '../../bytes/index.ts';
-import type { BuildAttempt, BuildAttemptState } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import type { BuildAttempt, BuildAttemptState } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
 import { toDigest } from '../ids.ts';
 import { type ServerContext } from '../context.ts';

@@ -1,4 +1,4 @@
-import { once } from '../../bytes/index.ts';
+import { once } from '../../bytes/async.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { drain, receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../context.ts';

@@ -1,4 +1,6 @@
-import { type Bytes, defined, type JsonValue, parseJson } from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from './envelope.ts';
 import type { HttpRequest } from './request.ts';

@@ -1,7 +1,12 @@
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type ControlCode, controlErrors, type ErrorEnvelope, isControlCode } from '../../contract/index.ts';
+import {
+  type ControlCode,
+  controlErrors,
+  type ErrorEnvelope,
+  isControlCode,
+} from '../../contract/operations/errors.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Log } from '../telemetry/log.ts';
 

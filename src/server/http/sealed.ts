@@ -1,6 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { canonicalBytes, fromBase64url, type JsonValue, toBase64url } from '../../bytes/index.ts';
-import { fillPath, operationRow, type UploadAddressQuery } from '../../contract/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { fromBase64url, toBase64url } from '../../bytes/text/encoding.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
+import { fillPath } from '../../contract/operations/rows.ts';
+import { operationRow } from '../../contract/operations/operations.ts';
+import type { UploadAddressQuery } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
 
 /** HMAC-SHA-256 over a canonical document, and bytes after it. */

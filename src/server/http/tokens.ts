@@ -1,5 +1,5 @@
 import { hash as hashAtOnce, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Permission } from '../../contract/index.ts';
+import type { Permission } from '../../contract/operations/operations.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Reads, TokenRow } from '../store/store.ts';
 

@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
-import { formatJsonPointer } from '../../bytes/index.ts';
-import { idempotencyKeySchema, type Operation, typeValue } from '../../contract/index.ts';
+import { formatJsonPointer } from '../../bytes/json/parse.ts';
+import { idempotencyKeySchema } from '../../contract/scalars.ts';
+import type { Operation } from '../../contract/operations/operations.ts';
+import { typeValue } from '../../contract/type-value.ts';
 import { type Answer, commonHeaders, ControlError, type RequestIssue } from './envelope.ts';
 import { hash } from 'node:crypto';
 

@@ -1,5 +1,7 @@
-import { defined, type Digest } from '../../bytes/index.ts';
-import type { EvidenceBundle, EvidenceExport, OperationResource } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { EvidenceBundle, EvidenceExport } from '../../contract/resources/evidence.ts';
+import type { OperationResource } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
 import { newOperationId, nextVersion, queueWork } from '../services/operations.ts';
 import { isEnd } from '../states.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OperationError } from '../../contract/index.ts';
+import type { OperationError } from '../../contract/resources/operation.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Job, Reads, Store, Tx } from '../store/store.ts';
 

@@ -8,7 +8,7 @@ import { startOperation } from './drive.ts';
 import { abandonExport, EXPORT_KIND } from './export/content.ts';
 import { abandonRun } from './run/rerun.ts';
 import { abandonTurn } from './run/turn.ts';
-import type { OperationResource } from '../../contract/index.ts';
+import type { OperationResource } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../http/envelope.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletion.ts';

@@ -1,5 +1,5 @@
-import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
-import type { ExportSigning } from '../../evidence/index.ts';
+import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
+import type { ExportSigning } from '../../evidence/export/pack-export.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerContext } from '../context.ts';
 import { createBundleDeletionJob, createExportDeletionJob, listRetentionSweeps } from './deletion.ts';

@@ -2,11 +2,11 @@ import {
   type AuthoringSession,
   type AuthoringTurn,
   modelTiers,
-  type Result,
   turnDefaults,
   type TurnRequest,
   turnRequestSchema,
-} from '../../contract/index.ts';
+} from '../../contract/resources/authoring.ts';
+import type { Result } from '../../contract/operations/operations.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';

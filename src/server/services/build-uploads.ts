@@ -1,13 +1,13 @@
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import * as z from 'zod/mini';
 import {
   type BuildAttempt,
   type BuildUpload,
   type BuildUploadRequest,
   buildUploadSchema,
-  operations,
   type UploadAddressQuery,
-} from '../../contract/index.ts';
+} from '../../contract/resources/build.ts';
+import { operations } from '../../contract/operations/operations.ts';
 import { newId } from '../ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';

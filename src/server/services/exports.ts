@@ -1,4 +1,5 @@
-import type { EvidenceBundle, OperationName } from '../../contract/index.ts';
+import type { EvidenceBundle } from '../../contract/resources/evidence.ts';
+import type { OperationName } from '../../contract/operations/operations.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';

@@ -1,5 +1,8 @@
 import type * as z from 'zod/mini';
-import { canonicalBytes, defined, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
 import {
   type Body,
   type JsonOperationName,
@@ -10,7 +13,7 @@ import {
   type Query,
   type Result,
   type UploadOperationName,
-} from '../../contract/index.ts';
+} from '../../contract/operations/operations.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { assertMatch, digestDocument, formatEtag } from '../http/validate.ts';
 import type { Principal } from '../http/tokens.ts';

@@ -1,5 +1,8 @@
-import { canonicalBytes, defined, type Digest, digestOf, type JsonValue } from '../../bytes/index.ts';
-import type { OperationResource } from '../../contract/index.ts';
+import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import type { JsonValue } from '../../bytes/json/parse.ts';
+import type { OperationResource } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
 import { newId } from '../ids.ts';
 import type { Tx } from '../store/store.ts';

@@ -1,5 +1,7 @@
-import { defined } from '../../bytes/index.ts';
-import { type HostedRun, MAX_SESSION_TTL_MS, type Result, type WorldSession } from '../../contract/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { HostedRun } from '../../contract/resources/run.ts';
+import { MAX_SESSION_TTL_MS, type WorldSession } from '../../contract/resources/session.ts';
+import type { Result } from '../../contract/operations/operations.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { newId } from '../ids.ts';
 import { isEnd } from '../states.ts';

@@ -1,4 +1,6 @@
-import type { ControlCode, Result, SessionExtendRequest, WorldSession } from '../../contract/index.ts';
+import type { ControlCode } from '../../contract/operations/errors.ts';
+import type { Result } from '../../contract/operations/operations.ts';
+import type { SessionExtendRequest, WorldSession } from '../../contract/resources/session.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { isOpenToAgents } from '../states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';

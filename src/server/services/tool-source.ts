@@ -1,14 +1,12 @@
-import { defined, digestOf, fromUtf8, closeAfter } from '../../bytes/index.ts';
-import { MAX_TOOL_SOURCE_BYTES, type ToolSource } from '../../contract/index.ts';
-import {
-  type BuildLock,
-  DEFAULT_LIMITS,
-  findEntry,
-  type LockedPackage,
-  parseBuildLock,
-  readEntry,
-} from '../../evidence/index.ts';
-import { openZip, type ZipArchive } from '../../zip/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { MAX_TOOL_SOURCE_BYTES, type ToolSource } from '../../contract/resources/build.ts';
+import { type BuildLock, type LockedPackage, parseBuildLock } from '../../evidence/build-lock.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { findEntry, readEntry } from '../../evidence/bundle/part.ts';
+import { openZip, type ZipArchive } from '../../zip/read/open.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';

@@ -1,4 +1,4 @@
-import type { Digest } from '../../bytes/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import {
   type BlobRef,
   column,

@@ -1,4 +1,4 @@
-import { buildAttemptSchema } from '../../contract/index.ts';
+import { buildAttemptSchema } from '../../contract/resources/build.ts';
 import {
   column,
   defineTable,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { evidenceBundleSchema, localReportItemSchema } from '../../contract/index.ts';
+import { evidenceBundleSchema, localReportItemSchema } from '../../contract/resources/evidence.ts';
 import {
   column,
   defineTable,

@@ -1,4 +1,4 @@
-import { evidenceExportSchema, localReportItemSchema } from '../../contract/index.ts';
+import { evidenceExportSchema, localReportItemSchema } from '../../contract/resources/evidence.ts';
 import {
   column,
   defineTable,

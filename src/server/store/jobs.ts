@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { operationResourceSchema } from '../../contract/index.ts';
+import { operationResourceSchema } from '../../contract/resources/operation.ts';
 import {
   column,
   defineTable,

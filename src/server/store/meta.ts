@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fromHex, toHex } from '../../bytes/index.ts';
+import { fromHex, toHex } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { column, type Sql } from './table.ts';
 

@@ -1,12 +1,11 @@
 import {
   type AuthoringSession,
   type AuthoringTurn,
-  hostedRunSchema,
-  terminalRunStates,
-  worldSessionSchema,
   authoringSessionSchema,
   authoringTurnSchema,
-} from '../../contract/index.ts';
+} from '../../contract/resources/authoring.ts';
+import { hostedRunSchema, terminalRunStates } from '../../contract/resources/run.ts';
+import { worldSessionSchema } from '../../contract/resources/session.ts';
 import {
   column,
   defineTable,

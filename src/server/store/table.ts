@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
-import { defined, type Defined, type Digest, isDigest } from '../../bytes/index.ts';
+import { defined, type Defined } from '../../bytes/arguments.ts';
+import { type Digest, isDigest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type Acceptor, compileAcceptor } from '../../evidence/index.ts';
+import { type Acceptor, compileAcceptor } from '../../evidence/accept.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { permissions } from '../../contract/index.ts';
+import { permissions } from '../../contract/operations/operations.ts';
 import {
   column,
   defineTable,

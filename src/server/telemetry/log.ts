@@ -1,8 +1,9 @@
-import { checkArguments, defined, FUNCTION, isoTime, TEXT, withMembers } from '../../bytes/index.ts';
+import { checkArguments, defined, FUNCTION, TEXT, withMembers } from '../../bytes/arguments.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
 import { DrillproofError } from '../../errors.ts';
-import { escapeText } from '../../report/index.ts';
+import { escapeText } from '../../report/printable.ts';
 import { appendFileSync } from 'node:fs';
-import { ioError } from '../../node/index.ts';
+import { ioError } from '../../node/fs-errors.ts';
 
 /** Log levels, from everything to failures only. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,5 +1,6 @@
 import { platform } from '#platform';
-import { fromBase64url, type JsonObject, type JsonValue, toBase64url } from '../../bytes/index.ts';
+import { fromBase64url, toBase64url } from '../../bytes/text/encoding.ts';
+import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
 

@@ -1,4 +1,5 @@
-import { fromBase64, fromUtf8, type JsonObject, parseJsonText, toBase64 } from '../../bytes/index.ts';
+import { fromBase64, fromUtf8, toBase64 } from '../../bytes/text/encoding.ts';
+import { type JsonObject, parseJsonText } from '../../bytes/json/parse.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { isObject } from '../faults.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../bytes/index.ts';
+import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';

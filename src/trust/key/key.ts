@@ -1,17 +1,8 @@
-import {
-  BYTES,
-  BYTES_OR_TEXT,
-  checkArguments,
-  concatBytes,
-  type DerElement,
-  derTag,
-  type Digest,
-  digestOf,
-  fromHex,
-  readDer,
-  readDerItems,
-  toHex,
-} from '../../bytes/index.ts';
+import { BYTES, BYTES_OR_TEXT, checkArguments } from '../../bytes/arguments.ts';
+import { concatBytes } from '../../bytes/async.ts';
+import { type DerElement, derTag, readDer, readDerItems } from '../../bytes/der.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import { fromHex, toHex } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { faultError } from '../faults.ts';
 import { readEcJwk } from './jwk.ts';

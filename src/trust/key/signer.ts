@@ -1,12 +1,7 @@
-import {
-  assertEcdsaDer,
-  BYTES,
-  checkArguments,
-  type P256,
-  type P256Verifier,
-  toHex,
-  withMethods,
-} from '../../bytes/index.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { BYTES, checkArguments, withMethods } from '../../bytes/arguments.ts';
+import type { P256, P256Verifier } from '../../bytes/platform.ts';
+import { toHex } from '../../bytes/text/encoding.ts';
 import { platform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
 import { keyIdOf } from './key.ts';

@@ -1,4 +1,5 @@
-import { closeAfter, type Digest, digestAccess, digestOf } from '../../bytes/index.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { type Digest, digestAccess, digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   BAG_DECLARATION,
@@ -9,14 +10,12 @@ import {
   BAG_TAG_MANIFEST,
   formatBagDigest,
   type BagRow,
-  type EvidenceSource,
-  type ExportManifest,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-  readFile,
-  type SourceFile,
-} from '../../evidence/index.ts';
+} from '../../evidence/export/checksums.ts';
+import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';

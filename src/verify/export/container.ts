@@ -1,6 +1,8 @@
-import { closeAfter, type Digest, digestAccess } from '../../bytes/index.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { type Digest, digestAccess } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { EvidenceSource, ExportManifest, OpenFile } from '../../evidence/index.ts';
+import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import { findingsOf } from '../finding.ts';
 import { disagreementFinding, warnAboutMetadata } from '../part/archive.ts';
 import { endCheck, NOTHING, recordCheck, type Step } from '../step.ts';

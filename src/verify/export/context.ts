@@ -1,6 +1,7 @@
-import type { Digest } from '../../bytes/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, type ExportManifest, readFile, type SourceFile } from '../../evidence/index.ts';
+import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';
 

@@ -1,14 +1,13 @@
-import { digestOf } from '../../bytes/index.ts';
-import type { EvidenceExport } from '../../contract/index.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import type { EvidenceExport } from '../../contract/resources/evidence.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
   type ExportManifest,
   parseExportManifest,
   parseExportResource,
   listResourceDifferences,
   selectionDigest,
-} from '../../evidence/index.ts';
+} from '../../evidence/export/manifest.ts';
 import { listWaitingChecks } from '../checks.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Expectations } from '../options.ts';

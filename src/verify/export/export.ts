@@ -1,22 +1,9 @@
-import {
-  checkArguments,
-  COUNT,
-  defined,
-  type Digest,
-  FUNCTION,
-  type MembersOf,
-  optional,
-  toUtf8,
-} from '../../bytes/index.ts';
-import {
-  type EvidenceSource,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  type ExportManifest,
-  SOURCE,
-  type SourceFile,
-} from '../../evidence/index.ts';
+import { checkArguments, COUNT, defined, FUNCTION, type MembersOf, optional } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
+import { type EvidenceSource, SOURCE, type SourceFile } from '../../evidence/source.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import { resolveSettings, describeTrust, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type {
   BundleReport,

@@ -1,19 +1,9 @@
 import { DrillproofError } from '../../errors.ts';
-import {
-  CHECKSUMS,
-  EXPORT_ATTESTATION,
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  type EvidenceSource,
-  type ExportManifest,
-  isReceiptFile,
-  type LocalReportRow,
-  parseChecksums,
-  parseReceipt,
-  type PartRow,
-  readFile,
-  type SourceFile,
-} from '../../evidence/index.ts';
+import { CHECKSUMS, parseChecksums } from '../../evidence/export/checksums.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
+import type { ExportManifest, LocalReportRow, PartRow } from '../../evidence/export/manifest.ts';
+import { isReceiptFile, parseReceipt } from '../../evidence/export/receipt.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';

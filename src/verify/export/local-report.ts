@@ -1,5 +1,8 @@
-import { closeAfter, digestAccess, type RandomAccess } from '../../bytes/index.ts';
-import type { EvidenceSource, LocalReportRow, SourceFile } from '../../evidence/index.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { digestAccess } from '../../bytes/hash.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { EvidenceSource, SourceFile } from '../../evidence/source.ts';
+import type { LocalReportRow } from '../../evidence/export/manifest.ts';
 import { finding } from '../finding.ts';
 import { readListedFile } from '../part/listed-part.ts';
 import type { LocalReportReport, Finding } from '../report.ts';

@@ -1,12 +1,8 @@
-import { defined, mapConcurrently, turn } from '../../bytes/index.ts';
-import type { EvidenceExport } from '../../contract/index.ts';
-import {
-  EXPORT_MANIFEST,
-  EXPORT_RESOURCE,
-  type ExportManifest,
-  type PartRow,
-  sumBytes,
-} from '../../evidence/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { mapConcurrently, turn } from '../../bytes/async.ts';
+import type { EvidenceExport } from '../../contract/resources/evidence.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import { type ExportManifest, type PartRow, sumBytes } from '../../evidence/export/manifest.ts';
 import { finding } from '../finding.ts';
 import { verifyListedPart, type PartVerifier } from '../part/listed-part.ts';
 import type { BundleReport, LocalReportReport, Verdict, Finding } from '../report.ts';

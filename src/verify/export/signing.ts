@@ -1,6 +1,7 @@
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import { EXPORT_ATTESTATION, type ExportStatement, parseExportAttestation } from '../../evidence/index.ts';
+import { EXPORT_ATTESTATION } from '../../evidence/export/pack-export.ts';
+import { type ExportStatement, parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { resolveSettings, type VerifyOptions } from '../options.ts';
 import { listSigningKeys } from '../part/attestation.ts';

@@ -1,6 +1,7 @@
-import { digestAccess, digestOf, holdSmall, type RandomAccess } from '../../bytes/index.ts';
-import { ATTESTATION, BUNDLE_MANIFEST } from '../../evidence/index.ts';
-import { openZip, type ZipArchive, type ZipNote } from '../../zip/index.ts';
+import { digestAccess, digestOf } from '../../bytes/hash.ts';
+import { holdSmall, type RandomAccess } from '../../bytes/random-access.ts';
+import { ATTESTATION, BUNDLE_MANIFEST } from '../../evidence/bundle/part.ts';
+import { openZip, type ZipArchive, type ZipNote } from '../../zip/read/open.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { NOTHING, endCheck, recordCheck, type Step, type ReadStep, type StepOf } from '../step.ts';
 import type { PartContext, ReadEntry } from './context.ts';

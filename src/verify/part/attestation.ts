@@ -1,7 +1,9 @@
-import { defined } from '../../bytes/index.ts';
-import type { Attestation, Reproduction, RunResult } from '../../contract/index.ts';
-import { ATTESTATION, findEntry, parseAttestation, readEntry, type Statement } from '../../evidence/index.ts';
-import { thumbprintOf, type TrustedKey } from '../../trust/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Attestation, Reproduction } from '../../contract/resources/evidence.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
+import { ATTESTATION, findEntry, readEntry } from '../../evidence/bundle/part.ts';
+import { parseAttestation, type Statement } from '../../evidence/bundle/attestation.ts';
+import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SignedBy, SigningKey } from '../report.ts';
 import { buildSigned } from '../signature/attestation.ts';

@@ -1,12 +1,7 @@
-import { digestOf } from '../../bytes/index.ts';
-import {
-  BUNDLE_MANIFEST,
-  type BundleManifest,
-  findEntry,
-  parseBundleManifest,
-  readEntry,
-} from '../../evidence/index.ts';
-import type { ZipArchive } from '../../zip/index.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { BUNDLE_MANIFEST, findEntry, readEntry } from '../../evidence/bundle/part.ts';
+import { type BundleManifest, parseBundleManifest } from '../../evidence/bundle/manifest.ts';
+import type { ZipArchive } from '../../zip/read/open.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { endCheck, recordCheck, type Step, type StepOf } from '../step.ts';
 import type { BundleContext, PartContext, ReadEntry } from './context.ts';

@@ -1,6 +1,8 @@
-import { defined, type Digest, type MembersOf, OBJECT, optional } from '../../bytes/index.ts';
-import type { BundleManifest, PartRow } from '../../evidence/index.ts';
-import type { ZipArchive } from '../../zip/index.ts';
+import { defined, type MembersOf, OBJECT, optional } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { BundleManifest } from '../../evidence/bundle/manifest.ts';
+import type { PartRow } from '../../evidence/export/manifest.ts';
+import type { ZipArchive } from '../../zip/read/open.ts';
 import { listWaitingChecks, type CheckId } from '../checks.ts';
 import { resolveSettings, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import { ENVELOPES, readEnvelopeOptions, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';

@@ -1,5 +1,5 @@
-import { closeAfter } from '../../bytes/index.ts';
-import type { EvidenceSource, SourceFile } from '../../evidence/index.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import type { EvidenceSource, SourceFile } from '../../evidence/source.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { createPartContext, type Listing } from './context.ts';

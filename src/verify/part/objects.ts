@@ -1,14 +1,8 @@
-import { digestSoon } from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
-import {
-  ATTESTATION,
-  BUNDLE_MANIFEST,
-  type BundleObject,
-  findEntry,
-  parseRunResult,
-  readEntry,
-} from '../../evidence/index.ts';
-import type { ZipEntry } from '../../zip/index.ts';
+import { digestSoon } from '../../bytes/hash.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
+import { ATTESTATION, BUNDLE_MANIFEST, findEntry, readEntry } from '../../evidence/bundle/part.ts';
+import { type BundleObject, parseRunResult } from '../../evidence/bundle/manifest.ts';
+import type { ZipEntry } from '../../zip/read/entry.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { recordCheck, type StepOf } from '../step.ts';
 import type { BundleContext, ReadEntry } from './context.ts';

@@ -1,6 +1,9 @@
-import { ACCESS, checkArguments, defined, OBJECT, type RandomAccess } from '../../bytes/index.ts';
-import { countArtifactBytes, ATTESTATION, findEntry } from '../../evidence/index.ts';
-import type { ZipArchive, ZipEntry } from '../../zip/index.ts';
+import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
+import { checkArguments, defined, OBJECT } from '../../bytes/arguments.ts';
+import { countArtifactBytes } from '../../evidence/bundle/manifest.ts';
+import { ATTESTATION, findEntry } from '../../evidence/bundle/part.ts';
+import type { ZipArchive } from '../../zip/read/open.ts';
+import type { ZipEntry } from '../../zip/read/entry.ts';
 import { finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';

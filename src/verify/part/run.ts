@@ -1,6 +1,6 @@
-import { isoTime } from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
-import type { Code } from '../../codes/index.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { finding } from '../finding.ts';
 import type { Finding, Outcome } from '../report.ts';
 

@@ -1,15 +1,16 @@
-import { compareUtf8, defined, type Digest, digestOf } from '../../bytes/index.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { finding, type FindingDetail, findingsOf } from '../finding.ts';
 import type { Finding, ReceiptHead } from '../report.ts';
+import type { EvidenceLimits } from '../../evidence/document.ts';
+import { type EvidenceSource, readFile } from '../../evidence/source.ts';
 import {
-  type EvidenceLimits,
-  type EvidenceSource,
   type LinkedReceipt,
   type MirrorReceipt,
   parseReceipt,
-  readFile,
   receiptPath,
-} from '../../evidence/index.ts';
+} from '../../evidence/export/receipt.ts';
 
 /** A receipt with the lengths of its lists: thousands of receipts could each name thousands of files. */
 export type ReceiptSummary = Omit<LinkedReceipt, 'schemaVersion' | 'files' | 'failures'> & {

@@ -1,25 +1,19 @@
 import {
   checkArguments,
   defined,
-  type Digest,
-  digestOf,
   type MembersOf,
   optional,
   optionsOf,
   SIGNAL,
   TEXT,
-} from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
-import {
-  DEFAULT_LIMITS,
-  type EvidenceLimits,
-  type EvidenceSource,
-  EXPORT_MANIFEST,
-  isReceiptFile,
-  parseExportManifest,
-  readFile,
-  SOURCE,
-} from '../../evidence/index.ts';
+} from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../../evidence/document.ts';
+import { type EvidenceSource, readFile, SOURCE } from '../../evidence/source.ts';
+import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
+import { isReceiptFile } from '../../evidence/export/receipt.ts';
+import { parseExportManifest } from '../../evidence/export/manifest.ts';
 import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { rateFindings } from '../verdict.ts';

@@ -5,15 +5,15 @@ import {
   type MembersOf,
   optional,
   TEXT,
-  toUtf8,
-} from '../../bytes/index.ts';
+} from '../../bytes/arguments.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import {
   type ExportStatement,
   parseAttestation,
   decodeSignatureBytes,
   sliceStatement,
   type Statement,
-} from '../../evidence/index.ts';
+} from '../../evidence/bundle/attestation.ts';
 import { listWaitingChecks } from '../checks.ts';
 import { statementFinding, statementFindingsOf } from '../finding.ts';
 import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';

@@ -1,15 +1,10 @@
-import type { Digest } from '../../bytes/index.ts';
-import type { RunResult } from '../../contract/index.ts';
-import {
-  listBrokenBindings,
-  BUNDLE_MANIFEST,
-  type BundleManifest,
-  type ExportManifest,
-  type ExportStatement,
-  objectOfRole,
-  signedRoles,
-  type Statement,
-} from '../../evidence/index.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import type { RunResult } from '../../contract/resources/run.ts';
+import { listBrokenBindings } from '../../evidence/bundle/statement.ts';
+import { BUNDLE_MANIFEST } from '../../evidence/bundle/part.ts';
+import { type BundleManifest, objectOfRole, signedRoles } from '../../evidence/bundle/manifest.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
+import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
 import { finding } from '../finding.ts';
 import type { Finding } from '../report.ts';
 

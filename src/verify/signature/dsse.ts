@@ -1,14 +1,10 @@
-import { defined, BYTES, type Digest, type Kind } from '../../bytes/index.ts';
+import { defined, BYTES, type Kind } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  type ExportManifest,
-  type ExportStatement,
-  readDsseStatement,
-  readExportDsseStatement,
-  type Statement,
-  readDsseSubject,
-} from '../../evidence/index.ts';
-import { type DsseEnvelope, parseDsse, buildSignedMessage } from '../../trust/index.ts';
+import type { ExportManifest } from '../../evidence/export/manifest.ts';
+import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
+import { readDsseStatement, readExportDsseStatement, readDsseSubject } from '../../evidence/in-toto.ts';
+import { type DsseEnvelope, parseDsse, buildSignedMessage } from '../../trust/dsse.ts';
 import {
   endRemaining,
   endCheck,

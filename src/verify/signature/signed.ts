@@ -1,17 +1,13 @@
-import { assertEcdsaDer, defined } from '../../bytes/index.ts';
+import { assertEcdsaDer } from '../../bytes/der.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ExportStatement, Statement } from '../../evidence/index.ts';
-import {
-  checkKey,
-  type SignatureClaim,
-  type SignaturesResult,
-  type SignedMessage,
-  type TrustedKey,
-  type TrustStore,
-  verifyAhead,
-  verifySignature,
-  verifySignatures,
-} from '../../trust/index.ts';
+import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
+import { checkKey } from '../../trust/check-key.ts';
+import { type SignatureClaim, type SignaturesResult, verifySignatures } from '../../trust/signatures.ts';
+import type { SignedMessage } from '../../trust/dsse.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import { verifyAhead, verifySignature } from '../../trust/key/signer.ts';
 import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
 import { statementFinding } from '../finding.ts';
 import { listTypes, type Settings, type StatementPurpose } from '../options.ts';

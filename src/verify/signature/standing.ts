@@ -1,5 +1,5 @@
-import { defined } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import type { CheckId } from '../checks.ts';
 import type { BundleReport, CheckState, Completeness, ExportReport, Finding, SignedBy } from '../report.ts';
 import type { Step } from '../step.ts';

@@ -1,20 +1,9 @@
-import {
-  BYTES,
-  checkArguments,
-  COUNT,
-  digestOf,
-  type MembersOf,
-  oneOf,
-  optional,
-} from '../../bytes/index.ts';
-import {
-  type ExportStatement,
-  parseBundleManifest,
-  parseExportManifest,
-  readDsseStatement,
-  readExportDsseStatement,
-  type Statement,
-} from '../../evidence/index.ts';
+import { BYTES, checkArguments, COUNT, type MembersOf, oneOf, optional } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
+import { parseBundleManifest } from '../../evidence/bundle/manifest.ts';
+import { parseExportManifest } from '../../evidence/export/manifest.ts';
+import { readDsseStatement, readExportDsseStatement } from '../../evidence/in-toto.ts';
 import { buildAttestationReport } from './attestation.ts';
 import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
 import {

@@ -1,5 +1,8 @@
-import { closeAfter, defined, mapConcurrently, type RandomAccess } from '../../bytes/index.ts';
-import type { EvidenceSource, PartRow } from '../../evidence/index.ts';
+import { closeAfter, mapConcurrently } from '../../bytes/async.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { RandomAccess } from '../../bytes/random-access.ts';
+import type { EvidenceSource } from '../../evidence/source.ts';
+import type { PartRow } from '../../evidence/export/manifest.ts';
 import { checkExportManifest } from '../export/documents.ts';
 import type { ExportContext } from '../export/context.ts';
 import { listFiles } from '../export/files.ts';

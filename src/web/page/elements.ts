@@ -1,6 +1,6 @@
-import { codeEntry } from '../../codes/index.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
-import { escapeText } from '../../report/index.ts';
+import { escapeText } from '../../report/printable.ts';
 import type { Failure } from '../worker/messages.ts';
 
 /** The element of the page with this id. @throws TypeError if it is missing or has another type */

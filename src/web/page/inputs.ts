@@ -1,5 +1,6 @@
-import { isDigest } from '../../bytes/index.ts';
-import { countNoun, escapeText, size } from '../../report/index.ts';
+import { isDigest } from '../../bytes/hash.ts';
+import { countNoun, size } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';

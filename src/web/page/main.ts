@@ -1,4 +1,5 @@
-import { count, escapeText, size } from '../../report/index.ts';
+import { count, size } from '../../report/text/page.ts';
+import { escapeText } from '../../report/printable.ts';
 import { countBytes } from '../sources.ts';
 import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
 import {

@@ -1,4 +1,5 @@
-import { count, countNoun, PART_COLUMNS } from '../../report/index.ts';
+import { count, countNoun } from '../../report/text/page.ts';
+import { PART_COLUMNS } from '../../report/html/chain.ts';
 import type { PartLine } from '../worker/messages.ts';
 import { getElement, makeElement, showElement } from './elements.ts';
 

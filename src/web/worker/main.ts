@@ -1,17 +1,14 @@
 import * as z from 'zod/mini';
-import {
-  type BundleReport,
-  createPartContext,
-  type Settings,
-  resolveSettings,
-  verifyArchive,
-} from '../../verify/index.ts';
+import type { BundleReport } from '../../verify/report.ts';
+import { createPartContext } from '../../verify/part/context.ts';
+import { type Settings, resolveSettings } from '../../verify/options.ts';
+import { verifyArchive } from '../../verify/part/part.ts';
 import type { Ask, Failure, Help, HelperSettings, PartAnswer, PartJob, Progress, Start } from './messages.ts';
 import { viewPartDetails } from './view.ts';
 import { verifyRequest } from './verify-request.ts';
-import { defined } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import { trustStore } from '../../trust/index.ts';
+import { trustStore } from '../../trust/store.ts';
 import { blobAccess } from '../blob-access.ts';
 
 z.config({ jitless: true }); // the page forbids eval

@@ -1,7 +1,8 @@
-import type { Code } from '../../codes/index.ts';
-import type { TrustedKey } from '../../trust/index.ts';
-import type { ReportChain } from '../../report/index.ts';
-import type { BundleReport, Listing, Verdict } from '../../verify/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import type { TrustedKey } from '../../trust/trusted-key.ts';
+import type { ReportChain } from '../../report/signed/chain.ts';
+import type { BundleReport, Verdict } from '../../verify/report.ts';
+import type { Listing } from '../../verify/part/context.ts';
 import type { BlobTree } from '../sources.ts';
 
 /** A file of keys that the user chose. `issuer` is for a file that does not state it. */

@@ -1,33 +1,21 @@
-import { defined, type Digest } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import {
-  describeOptions,
-  finishReport,
-  markupText,
-  MAX_SIGNED_BYTES,
-  type Named,
-  orderSignedReports,
-  renderChainBody,
-  stableJson,
-  verifyReportChain,
-} from '../../report/index.ts';
-import {
-  importPublicKeys,
-  parseTrustStore,
-  type Purpose,
-  SIGNER_PURPOSES,
-  type TrustedKey,
-  trustStore,
-  type TrustStore,
-} from '../../trust/index.ts';
-import {
-  type BundleReport,
-  verifyExport,
-  type VerifyExportOptions,
-  verifyPart,
-  type VerifyProgress,
-} from '../../verify/index.ts';
-import { isExportPath, readFile } from '../../evidence/index.ts';
+import { describeOptions, finishReport } from '../../report/run.ts';
+import { markupText } from '../../report/html/document.ts';
+import { MAX_SIGNED_BYTES } from '../../report/signed/statement.ts';
+import type { Named } from '../../report/merge/shard.ts';
+import { orderSignedReports, verifyReportChain } from '../../report/signed/chain.ts';
+import { renderChainBody } from '../../report/html/pages/history.ts';
+import { stableJson } from '../../report/json.ts';
+import { importPublicKeys } from '../../trust/key/key-set.ts';
+import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../trust/store.ts';
+import type { Purpose, TrustedKey } from '../../trust/trusted-key.ts';
+import type { BundleReport } from '../../verify/report.ts';
+import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
+import { verifyPart } from '../../verify/part/part.ts';
+import type { VerifyProgress } from '../../verify/export/parts.ts';
+import { isExportPath, readFile } from '../../evidence/source.ts';
 import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
 import { viewReport } from './view.ts';

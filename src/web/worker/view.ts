@@ -1,14 +1,9 @@
-import {
-  chainOf,
-  findWeakLink,
-  markupText,
-  renderChain,
-  renderPartRow,
-  renderReportSections,
-  renderState,
-} from '../../report/index.ts';
-import type { TrustStore } from '../../trust/index.ts';
-import type { BundleReport, ExportReport } from '../../verify/index.ts';
+import { chainOf, findWeakLink, renderPartRow } from '../../report/html/chain.ts';
+import { markupText } from '../../report/html/document.ts';
+import { renderChain, renderReportSections } from '../../report/html/report.ts';
+import { renderState } from '../../report/html/blocks.ts';
+import type { TrustStore } from '../../trust/store.ts';
+import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { PartLine, View } from './messages.ts';
 
 /** Renders a report for the page: escaped HTML, and the keys by which parts are sorted and filtered. */

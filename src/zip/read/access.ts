@@ -1,4 +1,5 @@
-import { defined, type RandomAccess, readExactly } from '../../bytes/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type RandomAccess, readExactly } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
 
 type Window = { readonly offset: number; readonly length: number; readonly path: string | undefined };

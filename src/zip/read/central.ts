@@ -1,5 +1,5 @@
-import { fromUtf8 } from '../../bytes/index.ts';
-import type { Code } from '../../codes/index.ts';
+import { fromUtf8 } from '../../bytes/text/encoding.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { assertUnicodePathAgrees, parseExtraFields, applyZip64, type ExtraFields } from './extra.ts';
 import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG, METHOD, VERSION } from '../layouts.ts';

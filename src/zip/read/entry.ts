@@ -1,14 +1,7 @@
 import { zipPlatform } from '#platform';
-import {
-  abortable,
-  type Digest,
-  digestAccess,
-  digestSoon,
-  digestStream,
-  type RandomAccess,
-  sliceAccess,
-  streamAccess,
-} from '../../bytes/index.ts';
+import { abortable } from '../../bytes/async.ts';
+import { type Digest, digestAccess, digestSoon, digestStream } from '../../bytes/hash.ts';
+import { type RandomAccess, sliceAccess, streamAccess } from '../../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { exactAccess } from './access.ts';
 import type { ZipLimits } from '../limits.ts';

@@ -1,6 +1,6 @@
 import { zipPlatform } from '#platform';
-import type { Code } from '../../codes/index.ts';
-import { toUtf8 } from '../../bytes/index.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { EXTRA_UNICODE_PATH, EXTRA_ZIP64, IN_ZIP64_32, readUint64, viewOf } from '../layouts.ts';
 

@@ -1,4 +1,6 @@
-import { ACCESS, checkArguments, type Digest, type RandomAccess, sliceAccess } from '../../bytes/index.ts';
+import { ACCESS, type RandomAccess, sliceAccess } from '../../bytes/random-access.ts';
+import { checkArguments } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import { LimitError } from '../../errors.ts';
 import { type Reading, cutWindow, runReading } from './access.ts';
 import { parseDirectory, type CentralEntry } from './central.ts';

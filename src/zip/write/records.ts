@@ -1,4 +1,4 @@
-import { concatBytes } from '../../bytes/index.ts';
+import { concatBytes } from '../../bytes/async.ts';
 import {
   CENTRAL_HEADER,
   DOS_EPOCH,

@@ -1,14 +1,7 @@
-import {
-  type Bytes,
-  checkArguments,
-  collectBytes,
-  concatBytes,
-  ITERABLE,
-  joinChunks,
-  OBJECT,
-  toUtf8,
-  once,
-} from '../../bytes/index.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import { checkArguments, ITERABLE, OBJECT } from '../../bytes/arguments.ts';
+import { collectBytes, concatBytes, joinChunks, once } from '../../bytes/async.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { assertSafeName, createNameCheck } from '../limits.ts';
 import { encodeCentralHeader, encodeEndRecords, type EntryFacts, encodeLocalHeader } from './records.ts';
 import { zipPlatform } from '#platform';

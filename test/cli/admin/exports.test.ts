@@ -2,8 +2,10 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { evidenceExportSchema, operationResourceSchema } from '../../../src/contract/index.ts';
-import { createAdmin, openEmbedded } from '../../../src/server/index.ts';
+import { evidenceExportSchema } from '../../../src/contract/resources/evidence.ts';
+import { operationResourceSchema } from '../../../src/contract/resources/operation.ts';
+import { createAdmin } from '../../../src/server/admin/admin.ts';
+import { openEmbedded } from '../../../src/server/open-stores.ts';
 import { EXPORT, id, NOW_MS, ORG, part, PROJECT, createTenants } from '../../server/make.ts';
 import { call, type CliResult, expectPass, expectResult, readFailure, useScratch } from '../make.ts';
 

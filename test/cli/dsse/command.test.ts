@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { parseDsse } from '../../../src/trust/index.ts';
+import { parseDsse } from '../../../src/trust/dsse.ts';
 import { callJson, expectExit, expectPass, ROLES, SIGNER, useEvidenceFolder } from '../make.ts';
 
 const TRUST = '--trust trust.json';

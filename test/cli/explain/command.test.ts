@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { catalogue } from '../../../src/codes/index.ts';
-import { CHECK_IDS, CHECK_TEXTS } from '../../../src/verify/index.ts';
+import { catalogue } from '../../../src/codes/catalogue.ts';
+import { CHECK_IDS } from '../../../src/verify/checks.ts';
+import { CHECK_TEXTS } from '../../../src/verify/check-texts.ts';
 import { call, callJson, expectResult } from '../make.ts';
 
 const explain = (words = '') => call(`explain ${words}`);

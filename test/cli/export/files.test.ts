@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { listExportFiles, writeExportFolder, writeExportZip } from '../../../src/cli/export/command.ts';
-import { packExport, readPartFacts } from '../../../src/evidence/index.ts';
+import { packExport } from '../../../src/evidence/export/pack-export.ts';
+import { readPartFacts } from '../../../src/evidence/bundle/part.ts';
 import { flipBit, makeExportInput } from '../../support/evidence.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { expectPass, NOW_MS, ROLES, scratch, world, writeRun } from '../make.ts';

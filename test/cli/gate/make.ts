@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { Decision } from '../../../src/policy/index.ts';
+import type { Decision } from '../../../src/policy/decision.ts';
 import { expectPass, type CliResult } from '../make.ts';
 
 export const readDecision = ({ stdout }: CliResult): Decision => JSON.parse(stdout);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Decision } from '../../../src/policy/index.ts';
+import type { Decision } from '../../../src/policy/decision.ts';
 import { drillproof, expectPass, SIGNER, start } from '../make.ts';
 import { startS3 } from '../../support/s3.ts';
 import { store } from '../../node/s3/make.ts';

@@ -3,9 +3,18 @@ import { chmod, cp, lstat, readdir, readFile, rm, stat, symlink, writeFile } fro
 import { createPublicKey } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openTrustFile, rewriteTrustFile, requireStore } from '../../../src/cli/keys/trust-file.ts';
-import { parseTrustStore } from '../../../src/trust/index.ts';
-import { call, callJson, expectExit, expectPass, NOW_MS, readFailure, ROLES } from '../make.ts';
-import { useEvidenceFolder, world } from '../make.ts';
+import { parseTrustStore } from '../../../src/trust/store.ts';
+import {
+  call,
+  callJson,
+  expectExit,
+  expectPass,
+  NOW_MS,
+  readFailure,
+  ROLES,
+  useEvidenceFolder,
+  world,
+} from '../make.ts';
 
 useEvidenceFolder(async () => {
   await cp('trust.json', 'original.json');

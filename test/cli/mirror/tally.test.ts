@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { followMany, followMirror, MirrorTally } from '../../../src/cli/mirror/progress.ts';
 import type { Progress, Whole } from '../../../src/cli/shared/output/progress.ts';
-import type { MirrorEvent } from '../../../src/mirror/index.ts';
+import type { MirrorEvent } from '../../../src/mirror/run.ts';
 
 const FATES = ['kept', 'linked', 'fetched', 'restarted', 'resumed', 'failed'] as const;
 type File = { readonly fate: (typeof FATES)[number]; readonly bytes: number; readonly at: number };

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { openReport, type ReportChain } from '../../../src/report/index.ts';
+import { openReport } from '../../../src/report/signed/statement.ts';
+import type { ReportChain } from '../../../src/report/signed/chain.ts';
 import { call, callJson, expectExit, expectPass, useEvidenceFolder } from '../make.ts';
 
 const SIGN = '--sign auditor.pem --issuer auditor';

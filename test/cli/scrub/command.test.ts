@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, chownSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp as endServers, source } from '../../mirror/make.ts';
 import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
 import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
-import { trustStoreJwks } from '../../../src/trust/index.ts';
+import { trustStoreJwks } from '../../../src/trust/store.ts';
 import { makeTrust, NOW } from '../../support/evidence.ts';
 import { call, callJson, drillproof, expectResult } from '../make.ts';
 
@@ -132,12 +132,16 @@ describe('drillproof scrub', () => {
   test('scrub reads a read-only archive with --journal', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     const journal = await newFolder();
+    // Permissions do not bind root, so root runs it as another user, who owns both folders.
+    const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    if (user.uid !== undefined) for (const path of [root, journal]) chownSync(path, user.uid, user.uid);
     chmodSync(root, 0o555);
-    chmodSync(journal, 0o777);
-    const nobody = { uid: 65_534 };
-    chmodSync(join(root, '..'), 0o1777);
-    await expectResult(drillproof(`scrub ${root}`, nobody), 3, 'io.READ_ONLY');
-    expect((await drillproof(`scrub ${root} --journal ${journal}/new`, nobody)).code).toBe(0);
+    try {
+      await expectResult(drillproof(`scrub ${root}`, user), 3, 'io.READ_ONLY');
+      expect((await drillproof(`scrub ${root} --journal ${journal}/new`, user)).code).toBe(0);
+    } finally {
+      chmodSync(root, 0o755);
+    }
     await rm(journal, { recursive: true });
   });
 });

@@ -1,5 +1,5 @@
 import { EXPORT_ID, idOf, makeExport, PROJECT } from '../../support/evidence.ts';
-import type { EvidenceExport } from '../../../src/contract/index.ts';
+import type { EvidenceExport } from '../../../src/contract/resources/evidence.ts';
 import type { TestS3 } from '../../support/s3.ts';
 import { sendBytes, serveExports, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { collectResult, drillproof, start, type CliResult } from '../make.ts';

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { resourceOf } from '../../../src/policy/vsa/vsa.ts';
-import { parseDsse } from '../../../src/trust/index.ts';
+import { parseDsse } from '../../../src/trust/dsse.ts';
 import { call, expectExit, expectPass, useEvidenceFolder } from '../make.ts';
 
 const VERIFIER = 'https://ci.example/gate';

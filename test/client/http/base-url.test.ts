@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBaseUrl } from '../../../src/client/options.ts';
-import { createClient } from '../../../src/client/index.ts';
+import { createClient } from '../../../src/client/client.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 
 const createWithPassword = () => createClient({ baseUrl: 'https://user:secret@control.example', token: 't' });

@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import {
-  controlErrors,
-  errorsOf,
-  isControlCode,
-  openApiDocument,
-  openEndpointNames,
-  openEndpoints,
-  type Operation,
-  operationNames,
-  operationRow,
-} from '../../../src/contract/index.ts';
+import { controlErrors, isControlCode } from '../../../src/contract/operations/errors.ts';
+import { errorsOf, parameterNames } from '../../../src/contract/operations/rows.ts';
+import { openApiDocument, openEndpointNames, openEndpoints } from '../../../src/contract/openapi/openapi.ts';
+import { type Operation, operationNames, operationRow } from '../../../src/contract/operations/operations.ts';
 import { referenceTo } from '../../../src/contract/openapi/responses.ts';
-import { parameterNames } from '../../../src/contract/operations/rows.ts';
 
 type Reference = { readonly $ref?: string };
 type Parameter = Reference & { readonly name: string; readonly in: string };

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isCode } from '../../../src/codes/index.ts';
-import { controlErrors, errorEnvelopeSchema, isControlCode } from '../../../src/contract/index.ts';
+import { isCode } from '../../../src/codes/facts.ts';
+import {
+  controlErrors,
+  errorEnvelopeSchema,
+  isControlCode,
+} from '../../../src/contract/operations/errors.ts';
 
 const codesOf = (status: number, retryable: boolean): string =>
   Object.entries(controlErrors)

@@ -3,18 +3,17 @@ import {
   type Body,
   type BytesOperationName,
   callableNames,
-  controlErrors,
-  errorsOf,
   operationNames,
   operationRow,
   operations,
   type OperationName,
-  parameterNames,
   type Params,
   permissions,
   type Query,
   type Result,
-} from '../../../src/contract/index.ts';
+} from '../../../src/contract/operations/operations.ts';
+import { controlErrors } from '../../../src/contract/operations/errors.ts';
+import { errorsOf, parameterNames } from '../../../src/contract/operations/rows.ts';
 import * as samples from '../resources.ts';
 
 const P = '/v1/projects/{projectId}';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageQuerySchema } from '../../../src/contract/index.ts';
+import { pageQuerySchema } from '../../../src/contract/operations/answers.ts';
 import { chars } from '../formats.ts';
 
 const limitOf = (limit: unknown) => pageQuerySchema.safeParse({ limit });

@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  allowedMethods,
-  fillPath,
-  matchPath,
-  operationNames,
-  operationRow,
-  operations,
-} from '../../../src/contract/index.ts';
+import { allowedMethods, fillPath, matchPath } from '../../../src/contract/operations/rows.ts';
+import { operationNames, operationRow, operations } from '../../../src/contract/operations/operations.ts';
 import { forAll } from '../../support/property.ts';
 
 const projectId = 'prj_0123456789ab';

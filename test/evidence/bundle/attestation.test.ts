@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalBytes } from '../../../src/bytes/index.ts';
-import { parseAttestation, sliceStatement, encodeStatement } from '../../../src/evidence/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import {
+  parseAttestation,
+  sliceStatement,
+  encodeStatement,
+} from '../../../src/evidence/bundle/attestation.ts';
 import { tries } from '../../support/deep.ts';
 import { makePart, makeSigner } from '../../support/evidence.ts';
 import { forAll } from '../../support/property.ts';

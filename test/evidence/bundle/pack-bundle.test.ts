@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, findPathProblem, once, toUtf8 } from '../../../src/bytes/index.ts';
-import {
-  packBundle,
-  parseAttestation,
-  parseBundleManifest,
-  readPartFacts,
-} from '../../../src/evidence/index.ts';
-import { verifyPart } from '../../../src/verify/index.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { findPathProblem } from '../../../src/bytes/portable-path.ts';
+import { once } from '../../../src/bytes/async.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { packBundle } from '../../../src/evidence/bundle/pack-bundle.ts';
+import { parseAttestation } from '../../../src/evidence/bundle/attestation.ts';
+import { parseBundleManifest } from '../../../src/evidence/bundle/manifest.ts';
+import { readPartFacts } from '../../../src/evidence/bundle/part.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
 import {
   collect,
   editJson,

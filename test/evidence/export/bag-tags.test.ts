@@ -1,16 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf, findPathProblem, toUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { findPathProblem } from '../../../src/bytes/portable-path.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import {
   formatBagDeclaration,
   formatBagDigest,
   formatBagInfo,
   formatBagManifest,
-  isBag,
   parseBagDeclaration,
   parseBagInfo,
   parseBagManifest,
-} from '../../../src/evidence/index.ts';
+} from '../../../src/evidence/export/checksums.ts';
+import { isBag } from '../../../src/evidence/export/subtrees.ts';
 import { codeOf } from '../../bytes/thrown-by.ts';
 import { forAll } from '../../support/property.ts';
 

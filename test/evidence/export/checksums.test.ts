@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { formatChecksums, parseChecksums } from '../../../src/evidence/export/checksums.ts';
 import { makeFolder, writeFiles } from '../../support/folder.ts';
 import { forAll } from '../../support/property.ts';

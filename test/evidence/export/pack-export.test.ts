@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { packExport, type ExportInput } from '../../../src/evidence/export/pack-export.ts';
+import { parseExportAttestation } from '../../../src/evidence/bundle/attestation.ts';
 import {
-  memorySource,
-  packExport,
-  parseExportAttestation,
   parseExportManifest,
   parseExportResource,
-  readPartFacts,
   selectionDigest,
   sumBytes,
-  type ExportInput,
-  type PartFacts,
-} from '../../../src/evidence/index.ts';
-import { verifyExport } from '../../../src/verify/index.ts';
+} from '../../../src/evidence/export/manifest.ts';
+import { readPartFacts, type PartFacts } from '../../../src/evidence/bundle/part.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import {
   hashOf,
   idOf,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { canonicalBytes, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { NOW } from '../../support/evidence.ts';
 import { receiptFacts } from '../../support/receipts.ts';
 import { parseReceipt, type MirrorReceipt } from '../../../src/evidence/export/receipt.ts';

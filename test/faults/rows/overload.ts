@@ -1,5 +1,5 @@
-import { defined } from '../../../src/bytes/index.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import { defined } from '../../../src/bytes/arguments.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { sendForEver, type FaultResponder } from '../proxy.ts';
 import { endsAs, makeRows, ONE_OF_EACH_KIND, recoversOr } from './row.ts';
 

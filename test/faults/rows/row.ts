@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { FaultResponder } from '../proxy.ts';
 
 /** The requests of a mirror that a fault can affect. `rest` is the part again, a third of which is already stored. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HttpStatusError } from '../../../src/client/index.ts';
+import { HttpStatusError } from '../../../src/client/http/errors.ts';
 import { TransportError } from '../../../src/errors.ts';
 import { CongestionWindow, createPacer, TokenBucket } from '../../../src/mirror/fetch/pace.ts';
 import { forAll } from '../../support/property.ts';

@@ -3,8 +3,10 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEvidence, verifyDirectory } from '../../../src/node/index.ts';
-import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
+import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { verifyDirectory } from '../../../src/node/verify-directory.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import { bagOf, type Files } from '../../support/bag.ts';
 import { errorsOf, makeExport, makeTrust, NOW, pack, stateOf } from '../../support/evidence.ts';
 import { writeFiles } from '../../support/folder.ts';

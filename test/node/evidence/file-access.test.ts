@@ -2,8 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { directorySource, openEvidence, openFile } from '../../../src/node/index.ts';
-import { verifyExport, verifyPart, type ExportReport } from '../../../src/verify/index.ts';
+import { directorySource } from '../../../src/node/evidence/directory-source.ts';
+import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { openFile } from '../../../src/node/evidence/file-access.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import { errorsOf, makeExport, makePart, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { makeFolder, makeFolderIn } from '../../support/folder.ts';
 

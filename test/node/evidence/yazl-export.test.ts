@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/second-opinion.ts';
 import { zipExport, type ExportFile } from '../../../src/node/evidence/yazl-export.ts';
-import { openZip } from '../../../src/zip/index.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { codeOf, collect, contentOf, errorOf, zipOf } from '../../zip/support.ts';
 

@@ -3,14 +3,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { attest } from '../../../src/evidence/index.ts';
-import {
-  commandSigner,
-  readSigningKey,
-  readVerifyingKey,
-  type CommandSignerOptions,
-} from '../../../src/node/index.ts';
-import { verifySignature, type Signer } from '../../../src/trust/index.ts';
+import { attest } from '../../../src/evidence/bundle/attestation.ts';
+import { commandSigner, type CommandSignerOptions } from '../../../src/node/keys/command-signer.ts';
+import { readSigningKey, readVerifyingKey } from '../../../src/node/keys/keys.ts';
+import { verifySignature, type Signer } from '../../../src/trust/key/signer.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 const pathOf = (name: string): string => join(folder, name);

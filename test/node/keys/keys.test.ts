@@ -11,7 +11,9 @@ import {
   readVerifyingKey,
   writeSigningKeyPem,
 } from '../../../src/node/keys/keys.ts';
-import { keyIdOf, formatEcJwk, publicKeyPem, verifySignature } from '../../../src/trust/index.ts';
+import { keyIdOf, publicKeyPem } from '../../../src/trust/key/key.ts';
+import { formatEcJwk } from '../../../src/trust/key/jwk.ts';
+import { verifySignature } from '../../../src/trust/key/signer.ts';
 import { formatPem, parsePem, decodePem } from '../../../src/trust/key/key-file.ts';
 import { bytes32, codeOf, json, message, N, pointOf, refusal, scalarOf } from '../../trust/makers.ts';
 import { makeFolder } from '../../support/folder.ts';

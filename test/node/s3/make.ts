@@ -6,9 +6,10 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { expect } from 'vitest';
-import { defined } from '../../../src/bytes/index.ts';
-import type { MirrorSink } from '../../../src/mirror/index.ts';
-import { mirrorS3, type MirrorS3Options, parseS3Location } from '../../../src/node/index.ts';
+import { defined } from '../../../src/bytes/arguments.ts';
+import type { MirrorSink } from '../../../src/mirror/sink.ts';
+import { mirrorS3, type MirrorS3Options } from '../../../src/node/s3/mirror.ts';
+import { parseS3Location } from '../../../src/node/s3/location.ts';
 import type { TestExport } from '../../faults/export-source.ts';
 import { mirror } from '../../mirror/make.ts';
 import type { TestS3 } from '../../support/s3.ts';

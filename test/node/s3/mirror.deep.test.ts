@@ -6,12 +6,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, newFolder, source } from '../../mirror/make.ts';
-import { bagSink } from '../../../src/mirror/index.ts';
+import { bagSink } from '../../../src/mirror/bag-sink.ts';
 import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
-import type { MirrorS3Options } from '../../../src/node/index.ts';
+import type { MirrorS3Options } from '../../../src/node/s3/mirror.ts';
 import { expectWhole, locationOf, mirrorTo, objectsIn, sha256, sinkTo, store, uploadsIn } from './make.ts';
 
 const s3 = await startS3();

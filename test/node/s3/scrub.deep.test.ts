@@ -1,8 +1,9 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, test } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
-import { replicaClient } from '../../../src/mirror/index.ts';
-import { repairMirror, scrubMirror } from '../../../src/scrub/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { replicaClient } from '../../../src/mirror/replica.ts';
+import { repairMirror } from '../../../src/scrub/repair.ts';
+import { scrubMirror } from '../../../src/scrub/mirror.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { NOW } from '../../support/evidence.ts';
 import {

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
-import { directorySource, openEvidence } from '../../../src/node/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { directorySource } from '../../../src/node/evidence/directory-source.ts';
+import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
 import { openBucket } from '../../../src/node/s3/bucket.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { s3Source } from '../../../src/node/s3/objects.ts';
-import { stableJson } from '../../../src/report/index.ts';
-import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
+import { stableJson } from '../../../src/report/json.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { VerifyOptions } from '../../../src/verify/options.ts';
 import { failureOf } from '../../client/make.ts';
 import { codesOf, flipBit, makeExport, makeSigner, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { s3Proxy, type S3Proxy } from '../../support/s3-proxy.ts';

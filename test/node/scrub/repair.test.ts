@@ -2,12 +2,15 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { defined } from '../../../src/bytes/index.ts';
+import { defined } from '../../../src/bytes/arguments.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { parseReceipt } from '../../../src/evidence/export/receipt.ts';
-import { directorySource, openScrubArchive } from '../../../src/node/index.ts';
-import { replicaClient, type MirrorClient } from '../../../src/mirror/index.ts';
-import { repairMirror, scrubMirror, type MirrorScrub, type RepairOptions } from '../../../src/scrub/index.ts';
+import { directorySource } from '../../../src/node/evidence/directory-source.ts';
+import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
+import { replicaClient, type MirrorClient } from '../../../src/mirror/replica.ts';
+import { repairMirror, type RepairOptions } from '../../../src/scrub/repair.ts';
+import { scrubMirror } from '../../../src/scrub/mirror.ts';
+import type { MirrorScrub } from '../../../src/scrub/result.ts';
 import { type MadeExport, makeTrust, makeSigner, NOW, PROJECT } from '../../support/evidence.ts';
 import {
   cleanUp,

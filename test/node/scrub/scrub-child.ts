@@ -1,6 +1,6 @@
 // Scrubs in a process that can be killed: `node scrub-child.ts ARCHIVE`. It prints each file once it was read.
 import { writeSync } from 'node:fs';
-import { scrubMany } from '../../../src/scrub/index.ts';
+import { scrubMany } from '../../../src/scrub/mirror.ts';
 import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 
 const archive = await openScrubArchive(process.argv[2] ?? '');

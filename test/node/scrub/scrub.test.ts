@@ -2,7 +2,7 @@ import { statSync, utimesSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { defined } from '../../../src/bytes/index.ts';
+import { defined } from '../../../src/bytes/arguments.ts';
 import { verifyDirectory } from '../../../src/node/verify-directory.ts';
 import { makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import {

@@ -1,9 +1,10 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { readZipWithYauzl, type SeenEntry } from '../../../src/node/second-opinion/index.ts';
+import { readZipWithYauzl, type SeenEntry } from '../../../src/node/second-opinion/second-opinion.ts';
 import { trees } from '../../zip/arbitraries.ts';
 import { end64, extraField, join, le, rawZip, type RawEntry } from '../../zip/raw-zip.ts';
 import { codeOf, contentOf, errorOf, strictAccess, zipOf } from '../../zip/support.ts';

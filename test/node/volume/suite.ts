@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fromUtf8, toUtf8 } from '../../../src/bytes/index.ts';
-import { readFile } from '../../../src/evidence/index.ts';
+import { fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { readFile } from '../../../src/evidence/source.ts';
 import { mirrorVolume } from '../../../src/node/volume/mirror.ts';
 import { openExport, type Volume } from '../../../src/node/volume/volume.ts';
 import { makeExportWithId } from '../scrub/make.ts';

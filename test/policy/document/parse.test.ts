@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_JSON_DEPTH, toUtf8 } from '../../../src/bytes/index.ts';
+import { MAX_JSON_DEPTH } from '../../../src/bytes/json/parse.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { detectSyntax, jsonTemplate, parsePolicy, yamlTemplate } from '../../../src/policy/index.ts';
+import { detectSyntax, parsePolicy } from '../../../src/policy/document/resolve.ts';
+import { jsonTemplate, yamlTemplate } from '../../../src/policy/document/template.ts';
 import { parseYaml } from '../../../src/policy/document/yaml.ts';
 import { DEFAULT_DOCUMENT, policyDigest } from '../../../src/policy/policy.ts';
 import { anyRules } from '../arbitrary.ts';

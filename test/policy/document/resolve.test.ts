@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, toUtf8, type Digest } from '../../../src/bytes/index.ts';
+import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { policyDigest } from '../../../src/policy/policy.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EvidenceInput, RuleId } from '../../../src/policy/index.ts';
+import type { EvidenceInput } from '../../../src/policy/facts.ts';
+import type { RuleId } from '../../../src/policy/rules/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../../vectors/make/bundle.ts';
 import {
   bundle,

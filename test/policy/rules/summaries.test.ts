@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EvidenceInput, SummaryFacts } from '../../../src/policy/index.ts';
+import type { EvidenceInput, SummaryFacts } from '../../../src/policy/facts.ts';
 import {
   bundle,
   decide,

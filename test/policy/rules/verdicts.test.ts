@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EvidenceInput } from '../../../src/policy/index.ts';
+import type { EvidenceInput } from '../../../src/policy/facts.ts';
 import { idOf } from '../../../vectors/make/bundle.ts';
 import {
   bundle,

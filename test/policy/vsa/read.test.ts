@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes, fromUtf8, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { attestDsse } from '../../../src/evidence/index.ts';
+import { attestDsse } from '../../../src/evidence/in-toto.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
-import { verifyDsse } from '../../../src/verify/index.ts';
+import { verifyDsse } from '../../../src/verify/signature/verify-dsse.ts';
 import { errorsOf, makePart, makeSigner, makeTrust } from '../../support/evidence.ts';
 import { AS_OF_MS, enveloped, exportInput, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
 import { forAll } from '../../support/property.ts';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { summaryFacts, verifySummary, type SummaryExpectations } from '../../../src/policy/vsa/verify.ts';
-import { defined } from '../../../src/bytes/index.ts';
-import { DEFAULT_POLICY, evaluate, type Answer, type PolicyDocument } from '../../../src/policy/index.ts';
-import { keyIdOf, trustStore } from '../../../src/trust/index.ts';
+import { defined } from '../../../src/bytes/arguments.ts';
+import { DEFAULT_POLICY } from '../../../src/policy/policy.ts';
+import { evaluate } from '../../../src/policy/evaluate.ts';
+import type { Answer } from '../../../src/policy/decision.ts';
+import type { PolicyDocument } from '../../../src/policy/document/document.ts';
+import { keyIdOf } from '../../../src/trust/key/key.ts';
+import { trustStore } from '../../../src/trust/store.ts';
 import { makeSigner, makeTrust } from '../../support/evidence.ts';
 import {
   AS_OF_MS,

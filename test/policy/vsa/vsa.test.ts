@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
 import { resourceOf, signSummary, summarize, VERIFIED_LEVEL } from '../../../src/policy/vsa/vsa.ts';
-import { parseDsse, encodeDsse } from '../../../src/trust/index.ts';
+import { parseDsse, encodeDsse } from '../../../src/trust/dsse.ts';
 import { makeSigner } from '../../support/evidence.ts';
 import {
   AS_OF_MS,

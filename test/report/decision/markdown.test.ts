@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { escapeText, renderDecisionMarkdown } from '../../../src/report/index.ts';
+import { escapeText } from '../../../src/report/printable.ts';
+import { renderDecisionMarkdown } from '../../../src/report/decision/markdown.ts';
 import { BENIGN, NO, texts, UNSURE, withReasons, withTexts, YES } from './makers.ts';
 import { forAll } from '../../support/property.ts';
 

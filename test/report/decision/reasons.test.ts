@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
 import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
-import { codeEntry } from '../../../src/codes/index.ts';
-import { type RuleId, RULES, type RuleState } from '../../../src/policy/index.ts';
+import { codeEntry } from '../../../src/codes/catalogue.ts';
+import { type RuleId, RULES } from '../../../src/policy/rules/catalogue.ts';
+import type { RuleState } from '../../../src/policy/decision.ts';
 import {
   decision,
   NO,

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
 import { chainOf, LINKS } from '../../../src/report/html/chain.ts';
 import type { LinkState } from '../../../src/report/html/blocks.ts';
 import { CHECKS } from '../../../src/verify/checks.ts';
-import {
-  type ExportReport,
-  finding,
-  verifyExport,
-  type VerifyExportOptions,
-} from '../../../src/verify/index.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
+import { finding } from '../../../src/verify/finding.ts';
+import { verifyExport, type VerifyExportOptions } from '../../../src/verify/export/export.ts';
 import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { exportReport, part } from '../makers.ts';
 

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
-import { renderChainPage, renderHistoryPage, renderScrubPage } from '../../../src/report/index.ts';
+import { renderChainPage, renderHistoryPage } from '../../../src/report/html/pages/history.ts';
+import { renderScrubPage } from '../../../src/report/html/pages/scrub.ts';
 import { markupText } from '../../../src/report/html/document.ts';
 import { renderKeys } from '../../../src/report/html/keys.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
-import { finding } from '../../../src/verify/index.ts';
+import { finding } from '../../../src/verify/finding.ts';
 import { NO } from '../decision/makers.ts';
 import { DIGEST, exportReport, failedPart, scrubReport } from '../makers.ts';
 import { attacked, expectOurTags } from './samples.ts';

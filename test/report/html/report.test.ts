@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, fromBase64, toHex, toUtf8 } from '../../../src/bytes/index.ts';
-import { renderReportPage } from '../../../src/report/index.ts';
-import { codeEntry } from '../../../src/codes/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { fromBase64, toHex, toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { renderReportPage } from '../../../src/report/html/report.ts';
+import { codeEntry } from '../../../src/codes/catalogue.ts';
 import { exportReport, failedPart, localReport, part } from '../makers.ts';
 import { attacked, makeReports, expectOurTags } from './samples.ts';
 

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
-import type { TrustStore } from '../../../src/trust/index.ts';
-import { type ExportReport, type Run, verifyExport } from '../../../src/verify/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import type { TrustStore } from '../../../src/trust/store.ts';
+import type { ExportReport, Run } from '../../../src/verify/report.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { replaceText } from '../hostile.ts';
 

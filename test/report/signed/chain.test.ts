@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Code } from '../../../src/codes/index.ts';
-import { canonicalBytes, type JsonValue, parseJson } from '../../../src/bytes/index.ts';
-import { IN_TOTO_PAYLOAD_TYPE } from '../../../src/evidence/index.ts';
-import {
-  readSignedReport,
-  type SignedReport,
-  signReport,
-  verifyReportChain,
-} from '../../../src/report/index.ts';
-import { type DsseEnvelope, encodeDsse, parseDsse, signDsse, trustStore } from '../../../src/trust/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { type JsonValue, parseJson } from '../../../src/bytes/json/parse.ts';
+import { IN_TOTO_PAYLOAD_TYPE } from '../../../src/evidence/in-toto.ts';
+import { readSignedReport, type SignedReport, signReport } from '../../../src/report/signed/statement.ts';
+import { verifyReportChain } from '../../../src/report/signed/chain.ts';
+import { type DsseEnvelope, encodeDsse, parseDsse, signDsse } from '../../../src/trust/dsse.ts';
+import { trustStore } from '../../../src/trust/store.ts';
 import { editJson, makeSigner, NOW } from '../../support/evidence.ts';
 import { DIGEST, exportReport } from '../makers.ts';
 

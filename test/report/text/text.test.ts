@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { renderText } from '../../../src/report/index.ts';
+import { renderText } from '../../../src/report/text/text.ts';
 import { count, countNoun, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
-import { type ExportReport, finding, type Report } from '../../../src/verify/index.ts';
+import type { ExportReport, Report } from '../../../src/verify/report.ts';
+import { finding } from '../../../src/verify/finding.ts';
 import {
   attestationReport,
   coverage,

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
-import { digestOf, fromUtf8, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
-import type { Code } from '../../../src/codes/index.ts';
-import { evidenceBundleSchema, type EvidenceExport } from '../../../src/contract/index.ts';
-import { memorySource } from '../../../src/evidence/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
+import { evidenceBundleSchema, type EvidenceExport } from '../../../src/contract/resources/evidence.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { createAdmin } from '../../../src/server/index.ts';
+import { createAdmin } from '../../../src/server/admin/admin.ts';
 import {
   buildArchive,
   EXPORT,

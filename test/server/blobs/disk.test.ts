@@ -2,7 +2,8 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } 
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import { type Blobs, openDiskBlobs } from '../../../src/server/index.ts';
+import type { Blobs } from '../../../src/server/blobs/blobs.ts';
+import { openDiskBlobs } from '../../../src/server/blobs/disk.ts';
 import { makeTestFolder } from '../../support/folder.ts';
 import { NOW_MS, stream, whole } from '../make.ts';
 import { codeOf } from '../thrown.ts';

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Digest, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
+import { type Digest, digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import type { Blobs } from '../../../src/server/blobs/blobs.ts';
 import type { BlobRef } from '../../../src/server/store/store.ts';

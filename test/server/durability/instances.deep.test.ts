@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createClient, type Client } from '../../../src/client/index.ts';
-import { openStores, type Stores } from '../../../src/server/index.ts';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { openStores, type Stores } from '../../../src/server/open-stores.ts';
 import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startS3 } from '../../support/s3.ts';

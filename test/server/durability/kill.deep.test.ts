@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { createAdmin, createServer, openStores, type Stores } from '../../../src/server/index.ts';
+import { createAdmin } from '../../../src/server/admin/admin.ts';
+import { createServer } from '../../../src/server/server.ts';
+import { openStores, type Stores } from '../../../src/server/open-stores.ts';
 import { tries } from '../../support/deep.ts';
 import { makeTestFolder } from '../../support/folder.ts';
 import { startPostgres } from '../../support/postgres.ts';

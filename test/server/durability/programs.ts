@@ -2,7 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { createAdmin, type Stores } from '../../../src/server/index.ts';
+import { createAdmin } from '../../../src/server/admin/admin.ts';
+import type { Stores } from '../../../src/server/open-stores.ts';
 import { prepareWork } from '../jobs/make.ts';
 import { createTenants, token } from '../make.ts';
 

@@ -1,5 +1,8 @@
 // A server that kills itself before (0) or after (1) its next commit: `node server-child.ts DATA`.
-import { createServer, listen, openStores, type Store } from '../../../src/server/index.ts';
+import { createServer } from '../../../src/server/server.ts';
+import { listen } from '../../../src/server/listen.ts';
+import { openStores } from '../../../src/server/open-stores.ts';
+import type { Store } from '../../../src/server/store/store.ts';
 import { UNHURRIED } from '../make.ts';
 
 let dieAt: number | undefined;

@@ -1,13 +1,6 @@
-import type { HostedRun } from '../../../src/contract/index.ts';
-import {
-  createWorker,
-  type Runner,
-  type RunnerContext,
-  type RunnerJob,
-  type RunnerOutcome,
-  type Worker,
-  type WorkerOptions,
-} from '../../../src/server/index.ts';
+import type { HostedRun } from '../../../src/contract/resources/run.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../../../src/server/worker.ts';
+import type { Runner, RunnerContext, RunnerJob, RunnerOutcome } from '../../../src/server/jobs/run/runner.ts';
 import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';
 import { buildArchive, PROJECT, importWorlds, type Plane } from '../make.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { warmPoolStates } from '../../../src/contract/index.ts';
+import { warmPoolStates } from '../../../src/contract/resources/session.ts';
 import { createDeadlineSweep } from '../../../src/server/jobs/settle.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, inProject, post } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AuthoringTurn } from '../../../src/contract/index.ts';
+import type { AuthoringTurn } from '../../../src/contract/resources/authoring.ts';
 import { answerOf, post, readOperation, TURNS, type Sender } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, id, NOW_MS, ORG, PROJECT, serverOn, importWorlds } from '../make.ts';

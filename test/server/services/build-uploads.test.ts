@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
-import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
-import type { BuildAttempt, BuildUpload } from '../../../src/contract/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import type { BuildAttempt, BuildUpload } from '../../../src/contract/resources/build.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import type { BuildAttemptRow, Tx } from '../../../src/server/store/store.ts';
 import { flipBit } from '../../support/evidence.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EvidenceExport, LocalReportItem } from '../../../src/contract/index.ts';
+import type { EvidenceExport, LocalReportItem } from '../../../src/contract/resources/evidence.ts';
 import { answerOf, inProject } from '../change.ts';
 import { eachTest } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';

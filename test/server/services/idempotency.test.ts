@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { canonicalJson, digestOf, parseJson, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { parseJson } from '../../../src/bytes/json/parse.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { createRunOnce, hashRequest } from '../../../src/server/services/handler.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Permission, permissions } from '../../../src/contract/index.ts';
+import { type Permission, permissions } from '../../../src/contract/operations/operations.ts';
 import {
   answerOf,
   EXTEND,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hostedRunStates, terminalRunStates } from '../../../src/contract/index.ts';
+import { hostedRunStates, terminalRunStates } from '../../../src/contract/resources/run.ts';
 import { answerOf, HOUR_MS, inProject, post, readOperation, RERUNS } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {

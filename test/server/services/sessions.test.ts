@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sessionStates, type ControlCode, type WorldSession } from '../../../src/contract/index.ts';
+import { sessionStates, type WorldSession } from '../../../src/contract/resources/session.ts';
+import type { ControlCode } from '../../../src/contract/operations/errors.ts';
 import { assertExtendable } from '../../../src/server/services/sessions.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, post, readOperation } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';

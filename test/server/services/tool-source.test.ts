@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { nameBlob } from '../../../src/server/blobs/blobs.ts';
 import { toDigest } from '../../../src/server/ids.ts';
 import { flipBit } from '../../support/evidence.ts';

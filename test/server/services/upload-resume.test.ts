@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
-import type { BuildUpload } from '../../../src/contract/index.ts';
+import type { BuildUpload } from '../../../src/contract/resources/build.ts';
 import { sweepAttempts } from '../../../src/server/builds/drive-attempt.ts';
 import { answerOf, HOUR_MS, post, UPLOADS } from '../change.ts';
 import { eachTest } from '../each-test.ts';

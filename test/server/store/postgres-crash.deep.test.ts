@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { openPostgresStore, type Store } from '../../../src/server/index.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/postgres.ts';
+import type { Store } from '../../../src/server/store/store.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { id } from '../make.ts';
 import { codeOf } from '../thrown.ts';

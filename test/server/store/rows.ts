@@ -1,6 +1,15 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Digest } from '../../../src/bytes/hash.ts';
-import * as contract from '../../../src/contract/index.ts';
+import { worldSessionSchema } from '../../../src/contract/resources/session.ts';
+import { authoringSessionSchema, authoringTurnSchema } from '../../../src/contract/resources/authoring.ts';
+import { hostedRunSchema } from '../../../src/contract/resources/run.ts';
+import { operationResourceSchema } from '../../../src/contract/resources/operation.ts';
+import {
+  evidenceBundleSchema,
+  localReportItemSchema,
+  evidenceExportSchema,
+} from '../../../src/contract/resources/evidence.ts';
+import { type BuildAttemptState, buildAttemptSchema } from '../../../src/contract/resources/build.ts';
 import type { NewExport, Store, Tx } from '../../../src/server/store/store.ts';
 import * as samples from '../../contract/resources.ts';
 import { FOREIGN_PROJECT, id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
@@ -36,32 +45,32 @@ export const { sessionId } = samples.session;
 export const session = {
   ...inProject,
   sessionId,
-  resource: contract.worldSessionSchema.parse({ ...samples.session, version: 1 }),
+  resource: worldSessionSchema.parse({ ...samples.session, version: 1 }),
 };
 export const { authoringSessionId } = samples.authoringSession;
 export const authoringSession = {
   ...inProject,
   authoringSessionId,
-  resource: contract.authoringSessionSchema.parse(samples.authoringSession),
+  resource: authoringSessionSchema.parse(samples.authoringSession),
 };
 
 export const hostedRun = (n: number, state: 'running' | 'succeeded' = 'running') => {
   const { result: _result, ...rest } = samples.hostedRun;
   const hostedRunId = id('hrun', n);
-  const resource = contract.hostedRunSchema.parse({ ...rest, hostedRunId, sessionId, state });
+  const resource = hostedRunSchema.parse({ ...rest, hostedRunId, sessionId, state });
   return { ...inProject, hostedRunId, resource };
 };
 
 export const turn = (n: number, over: object = {}) => {
   const authoringTurnId = id('authturn', n);
   const facts = { ...samples.authoringTurn, authoringTurnId, sequence: n, ...over };
-  return { ...inProject, authoringTurnId, resource: contract.authoringTurnSchema.parse(facts) };
+  return { ...inProject, authoringTurnId, resource: authoringTurnSchema.parse(facts) };
 };
 
 export const operation = (n: number, over: object = {}) => {
   const operationId = id('op', n);
   const facts = { ...samples.operation, operationId, ...over };
-  return { ...inProject, operationId, resource: contract.operationResourceSchema.parse(facts) };
+  return { ...inProject, operationId, resource: operationResourceSchema.parse(facts) };
 };
 
 type Times = { readonly createdAtMs: number; readonly deleteAtMs?: number; readonly deletedAtMs?: number };
@@ -71,11 +80,11 @@ export function bundle(n: number, times: Times = { createdAtMs: NOW_MS + n }) {
   const { deleteAtMs: _deleteAtMs, deletedAtMs: _deletedAtMs, ...rest } = samples.evidenceBundle;
   const evidenceBundleId = id('evidence', n);
   const state = times.deletedAtMs === undefined ? 'available' : 'deleted';
-  const resource = contract.evidenceBundleSchema.parse({ ...rest, ...times, evidenceBundleId, state });
+  const resource = evidenceBundleSchema.parse({ ...rest, ...times, evidenceBundleId, state });
   return { ...inProject, evidenceBundleId, archive: blob(n), resource };
 }
 
-const item = contract.localReportItemSchema.parse(samples.localReportItem);
+const item = localReportItemSchema.parse(samples.localReportItem);
 
 export function localReport(n: number) {
   const { ordinal: _ordinal, ...source } = item.source;
@@ -89,10 +98,10 @@ export function localReport(n: number) {
   };
 }
 
-export function attempt(n: number, state: contract.BuildAttemptState, uploadExpiresAtMs = NOW_MS + 10) {
+export function attempt(n: number, state: BuildAttemptState, uploadExpiresAtMs = NOW_MS + 10) {
   const buildAttemptId = id('attempt', n);
   const facts = { buildAttemptId, state, updatedAtMs: NOW_MS + n };
-  const resource = contract.buildAttemptSchema.parse({ ...samples.buildAttempt, ...facts });
+  const resource = buildAttemptSchema.parse({ ...samples.buildAttempt, ...facts });
   return { ...inProject, buildAttemptId, resource, uploadExpiresAtMs };
 }
 
@@ -114,7 +123,7 @@ export const exportReport = (n: number, ordinal = 0) => ({
 /** The export `n`, which lists nothing. */
 export function newExport(n: number, over: Partial<NewExport> = {}): NewExport {
   const evidenceExportId = id('evexp', n);
-  const resource = contract.evidenceExportSchema.parse({ ...samples.evidenceExport, evidenceExportId });
+  const resource = evidenceExportSchema.parse({ ...samples.evidenceExport, evidenceExportId });
   return { organizationId: ORG, evidenceExportId, resource, parts: [], reports: [], ...over };
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { operationNames } from '../../../src/contract/index.ts';
-import { listen, type Listening } from '../../../src/server/index.ts';
+import { operationNames } from '../../../src/contract/operations/operations.ts';
+import { listen, type Listening } from '../../../src/server/listen.ts';
 import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, token } from '../make.ts';
 import { parseExposition, type Sample } from './parse-exposition.ts';
 import { wholeFile } from '../each-test.ts';

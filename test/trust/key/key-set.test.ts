@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { formatEcJwk, importPublicKeys, keyIdOf, publicKeyPem } from '../../../src/trust/index.ts';
+import { formatEcJwk } from '../../../src/trust/key/jwk.ts';
+import { importPublicKeys } from '../../../src/trust/key/key-set.ts';
+import { keyIdOf, publicKeyPem } from '../../../src/trust/key/key.ts';
 import { MAX_KEY_SET_BYTES } from '../../../src/trust/key/key-file.ts';
 import { codeOf, json, pointOf, publicJwk as jwk, refusal } from '../makers.ts';
 import { forAll } from '../../support/property.ts';

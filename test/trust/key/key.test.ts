@@ -2,9 +2,9 @@ import { createHash, createPublicKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { formatEcJwk, importPublicKey, keyIdOf, publicKeyPem } from '../../../src/trust/index.ts';
+import { formatEcJwk } from '../../../src/trust/key/jwk.ts';
+import { importPublicKey, keyIdOf, publicKeyPem, writeSpki } from '../../../src/trust/key/key.ts';
 import { formatPem } from '../../../src/trust/key/key-file.ts';
-import { writeSpki } from '../../../src/trust/key/key.ts';
 import { codeOf, json, pointOf, refusal } from '../makers.ts';
 import { forAll } from '../../support/property.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createSigner, keyIdOf, verifySignature } from '../../../src/trust/index.ts';
+import { createSigner, verifySignature } from '../../../src/trust/key/signer.ts';
+import { keyIdOf } from '../../../src/trust/key/key.ts';
 import { bytes32, codeOf, implementations, message, N, native, pointOf, scalarOf } from '../makers.ts';
-import type { P256 } from '../../../src/bytes/index.ts';
+import type { P256 } from '../../../src/bytes/platform.ts';
 
 const signed = (seed: number, text = message): Uint8Array => native.signer(scalarOf(seed)).sign(text);
 

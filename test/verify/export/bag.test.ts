@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { bagSource, memorySource } from '../../../src/evidence/index.ts';
-import type { ExportReport } from '../../../src/verify/index.ts';
+import { bagSource } from '../../../src/evidence/export/subtrees.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import { bagOf, manifestOf } from '../../support/bag.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { countOpens, failListing, failReads, replaceByLink } from '../sources.ts';

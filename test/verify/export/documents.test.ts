@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, digestOf, memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
-import {
-  attest,
-  memorySource,
-  readPartFacts,
-  selectionDigest,
-  type ExportManifest,
-} from '../../../src/evidence/index.ts';
-import { verifyExport } from '../../../src/verify/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { attest } from '../../../src/evidence/bundle/attestation.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { readPartFacts } from '../../../src/evidence/bundle/part.ts';
+import { selectionDigest, type ExportManifest } from '../../../src/evidence/export/manifest.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import {
   editJson,
   errorsOf,

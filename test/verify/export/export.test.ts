@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
+import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { verifyExport, verifyPart } from '../../../src/verify/index.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
 import {
   codesOf,
   errorsOf,

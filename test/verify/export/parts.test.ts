@@ -1,16 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { zipSource } from '../../../src/evidence/index.ts';
+import { zipSource } from '../../../src/evidence/source.ts';
 import { shareMembers } from '../../../src/verify/export/parts.ts';
-import {
-  type BundleReport,
-  createPartContext,
-  resolveSettings,
-  verifyArchive,
-  verifyExport,
-} from '../../../src/verify/index.ts';
-import { openZip } from '../../../src/zip/index.ts';
+import type { BundleReport } from '../../../src/verify/report.ts';
+import { createPartContext } from '../../../src/verify/part/context.ts';
+import { resolveSettings } from '../../../src/verify/options.ts';
+import { verifyArchive } from '../../../src/verify/part/part.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
 import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
 import { forAll } from '../../support/property.ts';

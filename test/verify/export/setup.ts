@@ -1,6 +1,7 @@
 /** A sound export of two bundles and a local report, and its verification with the key that signed it. */
-import { memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
-import { verifyExport, type ExportReport, type VerifyExportOptions } from '../../../src/verify/index.ts';
+import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
+import { verifyExport, type VerifyExportOptions } from '../../../src/verify/export/export.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
 
 export type Files = Record<string, Uint8Array>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkSubject } from '../../../src/verify/export/signing.ts';
-import type { TrustStore } from '../../../src/trust/index.ts';
+import type { TrustStore } from '../../../src/trust/store.ts';
 import {
   EXPORT_ID,
   flipBit,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { bagSource, memorySource, type EvidenceSource } from '../../../src/evidence/index.ts';
-import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/index.ts';
+import { bagSource } from '../../../src/evidence/export/subtrees.ts';
+import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
+import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/export/export.ts';
 import { bagOf } from '../../support/bag.ts';
 import { codesOf, flipBit, stateOf } from '../../support/evidence.ts';
 import { failListing, omitFiles } from '../sources.ts';

@@ -1,10 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { memoryAccess, once, type RandomAccess } from '../../../src/bytes/index.ts';
-import { zipSource } from '../../../src/evidence/index.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
+import { once } from '../../../src/bytes/async.ts';
+import { zipSource } from '../../../src/evidence/source.ts';
 import { zipExport } from '../../../src/node/evidence/yazl-export.ts';
-import { openZip } from '../../../src/zip/index.ts';
-import { verifyExport, type ExportReport } from '../../../src/verify/index.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import { collect, errorsOf, faultyAccess, flipBit, NOW, pack, unpack } from '../../support/evidence.ts';
 import { sample, verifySource, zip } from './setup.ts';
 

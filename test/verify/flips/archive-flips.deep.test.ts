@@ -1,8 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { verifyPart } from '../../../src/verify/index.ts';
-import { openZip, type ZipEntry } from '../../../src/zip/index.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
+import type { ZipEntry } from '../../../src/zip/read/entry.ts';
 import { codesOf, makePart, makeSigner, makeTrust, NOW, unpack } from '../../support/evidence.ts';
 import { makeEntry, rawZip, zip64End } from '../../zip/raw-zip.ts';
 import { isExhaustive } from '../../support/deep.ts';

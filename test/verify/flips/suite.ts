@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { memorySource, zipSource } from '../../../src/evidence/index.ts';
-import { verifyExport, verifyPart, type BundleReport, type ExportReport } from '../../../src/verify/index.ts';
-import { openZip } from '../../../src/zip/index.ts';
+import { memorySource, zipSource } from '../../../src/evidence/source.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { BundleReport, ExportReport } from '../../../src/verify/report.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
 import {
   codesOf,
   makeExport,

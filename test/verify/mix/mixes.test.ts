@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memorySource } from '../../../src/evidence/index.ts';
-import { trustStore } from '../../../src/trust/index.ts';
-import { verifyExport } from '../../../src/verify/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { trustStore } from '../../../src/trust/store.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import { flipBit, idOf, makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import { tries } from '../../support/deep.ts';
 import { forAllAsync } from '../../support/property.ts';

@@ -1,5 +1,7 @@
-import type { Statement } from '../../../src/evidence/index.ts';
-import { trustStore, type Signer, type TrustedKey } from '../../../src/trust/index.ts';
+import type { Statement } from '../../../src/evidence/bundle/attestation.ts';
+import { trustStore } from '../../../src/trust/store.ts';
+import type { Signer } from '../../../src/trust/key/signer.ts';
+import type { TrustedKey } from '../../../src/trust/trusted-key.ts';
 import {
   idOf,
   ISSUER,

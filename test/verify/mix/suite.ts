@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson, fromUtf8, memoryAccess } from '../../../src/bytes/index.ts';
-import type { Attestation, ExportAttestation } from '../../../src/contract/index.ts';
-import { memorySource } from '../../../src/evidence/index.ts';
-import type { TrustedKey, TrustStore } from '../../../src/trust/index.ts';
-import { verifyExport, verifyPart, type VerifyOptions } from '../../../src/verify/index.ts';
+import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import type { Attestation, ExportAttestation } from '../../../src/contract/resources/evidence.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import type { TrustedKey } from '../../../src/trust/trusted-key.ts';
+import type { TrustStore } from '../../../src/trust/store.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { VerifyOptions } from '../../../src/verify/options.ts';
 import { errorsOf, makeSigner, NOW, pack, unpack, type MadeExport } from '../../support/evidence.ts';
 import { makeSides, mixed, MIXES, VARIANTS, type MadeSide, type Mix, type Pair } from './sides.ts';
 

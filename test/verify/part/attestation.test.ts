@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { digestOf, fromUtf8, type RandomAccess } from '../../../src/bytes/index.ts';
-import type { RunResult } from '../../../src/contract/index.ts';
-import { attest, packBundle } from '../../../src/evidence/index.ts';
-import { secondOpinion, type SeenEntry } from '../../../src/node/second-opinion/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
+import type { RandomAccess } from '../../../src/bytes/random-access.ts';
+import type { RunResult } from '../../../src/contract/resources/run.ts';
+import { attest } from '../../../src/evidence/bundle/attestation.ts';
+import { packBundle } from '../../../src/evidence/bundle/pack-bundle.ts';
+import { secondOpinion, type SeenEntry } from '../../../src/node/second-opinion/second-opinion.ts';
 import {
   collect,
   editJson,

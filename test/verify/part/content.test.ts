@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
-import { canonicalBytes, toUtf8 } from '../../../src/bytes/index.ts';
-import type { Code } from '../../../src/codes/index.ts';
-import { DEFAULT_LIMITS } from '../../../src/evidence/index.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
+import { DEFAULT_LIMITS } from '../../../src/evidence/document.ts';
 import {
   codesOf,
   collect,

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
-import type { BundleReport, SecondOpinion, VerifyPartOptions } from '../../../src/verify/index.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/second-opinion.ts';
+import type { BundleReport } from '../../../src/verify/report.ts';
+import type { SecondOpinion } from '../../../src/verify/options.ts';
+import type { VerifyPartOptions } from '../../../src/verify/part/context.ts';
 import {
   errorsOf,
   faultyAccess,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { attestDsse } from '../../../src/evidence/index.ts';
-import { secondOpinion } from '../../../src/node/second-opinion/index.ts';
-import { encodeDsse, keyIdOf } from '../../../src/trust/index.ts';
-import type { BundleReport } from '../../../src/verify/index.ts';
+import { attestDsse } from '../../../src/evidence/in-toto.ts';
+import { secondOpinion } from '../../../src/node/second-opinion/second-opinion.ts';
+import { encodeDsse } from '../../../src/trust/dsse.ts';
+import { keyIdOf } from '../../../src/trust/key/key.ts';
+import type { BundleReport } from '../../../src/verify/report.ts';
 import {
   errorsOf,
   forge,

@@ -1,8 +1,12 @@
 /** A signed part, and copies of it that were edited and signed again, as with a stolen key. */
-import { fromUtf8, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
-import { attestDsse, type Statement } from '../../../src/evidence/index.ts';
-import { encodeDsse } from '../../../src/trust/index.ts';
-import { verifyPart, type BundleReport, type VerifyPartOptions } from '../../../src/verify/index.ts';
+import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
+import { attestDsse } from '../../../src/evidence/in-toto.ts';
+import type { Statement } from '../../../src/evidence/bundle/attestation.ts';
+import { encodeDsse } from '../../../src/trust/dsse.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { BundleReport } from '../../../src/verify/report.ts';
+import type { VerifyPartOptions } from '../../../src/verify/part/context.ts';
 import {
   editJson,
   forge,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, toUtf8 } from '../../../src/bytes/index.ts';
-import { memorySource } from '../../../src/evidence/index.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
 import { checkChain, type ReceiptFacts, type ReceiptSummary } from '../../../src/verify/receipts/chain.ts';
-import { verifyReceipts } from '../../../src/verify/index.ts';
+import { verifyReceipts } from '../../../src/verify/receipts/receipts.ts';
 import { NOW } from '../../support/evidence.ts';
 import { makeChain, receiptFacts } from '../../support/receipts.ts';
 import { failListing, failReads } from '../sources.ts';

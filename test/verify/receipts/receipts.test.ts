@@ -1,10 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import type { Code } from '../../../src/codes/index.ts';
-import { memorySource } from '../../../src/evidence/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
 import { receiptsReportSchema } from '../../../src/verify/report.ts';
-import { verifyReceipt, verifyReceipts, type VerifyReceiptsOptions } from '../../../src/verify/index.ts';
+import {
+  verifyReceipt,
+  verifyReceipts,
+  type VerifyReceiptsOptions,
+} from '../../../src/verify/receipts/receipts.ts';
 import { NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';
 import { forAllAsync } from '../../support/property.ts';

@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson, platform as portable, toUtf8 } from '../../../src/bytes/index.ts';
+import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
+import { platform as portable } from '../../../src/bytes/platform-portable.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { publicKeyPem, resolveTrust } from '../../../src/trust/index.ts';
-import { buildSigned } from '../../../src/verify/signature/attestation.ts';
-import { verifySigned } from '../../../src/verify/signature/signed.ts';
+import { publicKeyPem } from '../../../src/trust/key/key.ts';
+import { resolveTrust } from '../../../src/trust/store.ts';
 import {
-  type AttestationReport,
-  type SecondOpinion,
-  resolveSettings,
+  buildSigned,
   verifyAttestation,
   type VerifyAttestationOptions,
-} from '../../../src/verify/index.ts';
+} from '../../../src/verify/signature/attestation.ts';
+import { verifySigned } from '../../../src/verify/signature/signed.ts';
+import type { AttestationReport } from '../../../src/verify/report.ts';
+import { type SecondOpinion, resolveSettings } from '../../../src/verify/options.ts';
 import {
   codesOf,
   errorsOf,

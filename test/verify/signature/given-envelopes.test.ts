@@ -1,15 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryAccess, toUtf8 } from '../../../src/bytes/index.ts';
-import {
-  attestDsse,
-  attestExportDsse,
-  buildExportStatement,
-  memorySource,
-  type PackedBundle,
-} from '../../../src/evidence/index.ts';
-import { encodeDsse, parseDsse, trustStore, type Signer, type TrustStore } from '../../../src/trust/index.ts';
-import { MAX_ENVELOPES, verifyExport, verifyPart, type ExportReport } from '../../../src/verify/index.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import { attestDsse, attestExportDsse } from '../../../src/evidence/in-toto.ts';
+import { buildExportStatement } from '../../../src/evidence/export/pack-export.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import type { PackedBundle } from '../../../src/evidence/bundle/pack-bundle.ts';
+import { encodeDsse, parseDsse } from '../../../src/trust/dsse.ts';
+import { trustStore, type TrustStore } from '../../../src/trust/store.ts';
+import type { Signer } from '../../../src/trust/key/signer.ts';
+import { MAX_ENVELOPES } from '../../../src/verify/signature/dsse.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
+import { verifyPart } from '../../../src/verify/part/part.ts';
+import type { ExportReport } from '../../../src/verify/report.ts';
 import {
   codesOf,
   errorsOf,

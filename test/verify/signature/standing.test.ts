@@ -1,6 +1,6 @@
 import type { Check, CheckState, Finding } from '../../../src/verify/report.ts';
 import { describe, expect, it } from 'vitest';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { CheckId } from '../../../src/verify/checks.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import {
@@ -8,7 +8,7 @@ import {
   findListStanding,
   compareStandings,
   type SignatureStanding,
-} from '../../../src/verify/index.ts';
+} from '../../../src/verify/signature/standing.ts';
 
 const signer = { issuer: 'acme-ci', keyId: 'key-1', issuedAtMs: 1 };
 const other = { issuer: 'acme-ci', keyId: 'key-2', issuedAtMs: 1 };

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { memorySource } from '../../../src/evidence/index.ts';
-import { RETIREMENTS, retireKey, type TrustStore } from '../../../src/trust/index.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { RETIREMENTS, retireKey, type TrustStore } from '../../../src/trust/store.ts';
 import {
   findBundleStanding,
-  verifyPartSignature,
-  verifyExportSignatures,
   findListStanding,
   compareStandings,
-  verifyExport,
-} from '../../../src/verify/index.ts';
+} from '../../../src/verify/signature/standing.ts';
+import {
+  verifyPartSignature,
+  verifyExportSignatures,
+} from '../../../src/verify/signature/verify-signatures.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import { ISSUER, makeExport, makePart, makeSigner, makeTrust, NOW, repack } from '../../support/evidence.ts';
 import { options, PART, sample, source, trust } from '../export/setup.ts';
 import { failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { HOLD_BYTES } from '../../../src/web/blob-access.ts';
 import type { PartAnswer, PartJob } from '../../../src/web/worker/messages.ts';
 import { createPortPool } from '../../../src/web/worker/verify-request.ts';
-import type { BundleReport, Listing } from '../../../src/verify/index.ts';
+import type { BundleReport } from '../../../src/verify/report.ts';
+import type { Listing } from '../../../src/verify/part/context.ts';
 
 test.each([
   ['as large as the memory of all parts waits until it is free', HOLD_BYTES, 1],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { readZipWithYauzl } from '../../../src/node/second-opinion/index.ts';
+import { readZipWithYauzl } from '../../../src/node/second-opinion/second-opinion.ts';
 import { badArchives } from './bad-archives.ts';
 import { ourSight, pythonSights, sevenZipSights, type Sight } from '../outside-readers.ts';
 import { rawZip } from '../raw-zip.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { openZip } from '../../../src/zip/index.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
 
 const access = await openFile(process.argv[2]!);
 const started = performance.now();

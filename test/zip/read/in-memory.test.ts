@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { digestStream, memoryAccess, type RandomAccess } from '../../../src/bytes/index.ts';
+import { digestStream } from '../../../src/bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../src/errors.ts';
-import { openZip, type ZipLimits } from '../../../src/zip/index.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
+import type { ZipLimits } from '../../../src/zip/limits.ts';
 import { tries } from '../../support/deep.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { trees } from '../arbitraries.ts';

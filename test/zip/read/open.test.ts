@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import { openZip } from '../../../src/zip/index.ts';
+import { openZip } from '../../../src/zip/read/open.ts';
 import { faultyAccess } from '../../support/evidence.ts';
 import { extraField, le, rawZip, type RawEntry } from '../raw-zip.ts';
 import { codeOf, errorOf, strictAccess } from '../support.ts';

@@ -1,6 +1,6 @@
 // Packs one bundle, its objects in the order that ORDER asks for; prints a digest for each compression.
 import { createHash } from 'node:crypto';
-import { packBundle, type ObjectInput } from '../../../src/evidence/index.ts';
+import { packBundle, type ObjectInput } from '../../../src/evidence/bundle/pack-bundle.ts';
 
 const object = (name: string, text: string): ObjectInput => ({
   path: `objects/${name}`,

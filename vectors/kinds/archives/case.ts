@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { type RawEnd, type RawEntry, extraField, join, le, rawZip } from '../../../test/zip/raw-zip.ts';
 import type { Flag } from '../../flags.ts';
 import {

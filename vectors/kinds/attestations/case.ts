@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { toBase64url } from '../../../src/bytes/text/encoding.ts';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { JsonObject } from '../../../src/bytes/json/parse.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { type VectorCase, judged, judgementSchema } from '../../kind.ts';
 import { type BundleChoices, T, bundle } from '../../make/bundle.ts';

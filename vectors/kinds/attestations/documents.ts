@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { T } from '../../make/bundle.ts';
 import { makeExport } from '../../make/export.ts';

@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import { extraField } from '../../../test/zip/raw-zip.ts';
 import { bundle, idOf, zipOf } from '../../make/bundle.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { RawEntry } from '../../../test/zip/raw-zip.ts';
 import type { Flag } from '../../flags.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { type BundleChoices, PROJECT, T, bundle, idOf } from '../../make/bundle.ts';
 import { type Case, STATE, judge, replacing, signedZip, trusting, verified } from './case.ts';
 

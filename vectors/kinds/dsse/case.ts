@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../src/bytes/json/parse.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { base64Schema, judged, judgementSchema, type VectorCase } from '../../kind.ts';
 import { bundle, T } from '../../make/bundle.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { VALID, type VectorCase, accepts, digestTextSchema, refused } from '../../kind.ts';
 import { bundle } from '../../make/bundle.ts';

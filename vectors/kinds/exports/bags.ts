@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { type Files, makeExport, partPath } from '../../make/export.ts';
 import { type Case, type Input, UNATTESTED, filesOf, judge } from './case.ts';

@@ -1,5 +1,5 @@
 import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { bundle } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
 import { type ExportChoices, makeExport, partPath, reportPath } from '../../make/export.ts';

@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { bundle } from '../../make/bundle.ts';
 import { storeKey, storeText } from '../../make/keys.ts';
 import { envelope, inToto, payloadOf, statement } from '../dsse/case.ts';

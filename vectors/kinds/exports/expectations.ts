@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { ORGANIZATION, PROJECT, idOf } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
 import { EXPORT_ID } from '../../make/export.ts';

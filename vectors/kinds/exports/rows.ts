@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { PROJECT, T, bundle, idOf } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
 import { type Files, partPath } from '../../make/export.ts';

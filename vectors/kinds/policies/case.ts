@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
-import type { Code } from '../../../src/codes/index.ts';
-import type { Answer, EvidenceInput, PolicyDocument } from '../../../src/policy/index.ts';
-import { ANSWERS } from '../../../src/policy/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
+import { type Answer, ANSWERS } from '../../../src/policy/decision.ts';
+import type { EvidenceInput } from '../../../src/policy/facts.ts';
+import type { PolicyDocument } from '../../../src/policy/document/document.ts';
 import type { Flag } from '../../flags.ts';
 import { codeSchema, refused, sortedCodes, type VectorCase } from '../../kind.ts';
 import { AS_OF } from '../../make/report.ts';

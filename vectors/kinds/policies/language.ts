@@ -1,7 +1,7 @@
-import type { EvidenceInput } from '../../../src/policy/index.ts';
+import type { EvidenceInput } from '../../../src/policy/facts.ts';
 import { buildSyntheticReport } from '../../../src/policy/document/cases.ts';
 import { AS_OF } from '../../make/report.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 
 type Run = Parameters<typeof buildSyntheticReport>[0][number];

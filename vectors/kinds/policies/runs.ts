@@ -1,4 +1,4 @@
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import { bundle, digest, exportOf, inputOf, inExport, unattested, unsigned } from '../../make/report.ts';
 import { ORGANIZATION, PROJECT } from '../../make/bundle.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';

@@ -1,4 +1,4 @@
-import type { EvidenceInput, SummaryFacts } from '../../../src/policy/index.ts';
+import type { EvidenceInput, SummaryFacts } from '../../../src/policy/facts.ts';
 import { AS_OF, bundle, digest, findingOf, inExport, keyOf } from '../../make/report.ts';
 import { caseOf, no, YES, type PolicyCase, type Row, type Rules } from './case.ts';
 

@@ -1,5 +1,5 @@
 import { idOf } from '../../make/bundle.ts';
-import type { Waiver } from '../../../src/policy/index.ts';
+import type { Waiver } from '../../../src/policy/document/document.ts';
 import {
   AS_OF,
   bundle,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../../../src/bytes/json/parse.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { digestTextSchema, judged, judgementSchema, type VectorCase } from '../../kind.ts';
 import { sha256Of } from '../../make/bytes.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { toBase64url } from '../../../src/bytes/text/encoding.ts';
-import type { Code } from '../../../src/codes/index.ts';
+import type { Code } from '../../../src/codes/catalogue.ts';
 import type { Flag } from '../../flags.ts';
 import { VALID, type VectorCase, accepts, base64Schema, refused } from '../../kind.ts';
 import { base64Of, utf8 } from '../../make/bytes.ts';

@@ -1,24 +1,21 @@
-import { closeAfter } from '../../../bytes/index.ts';
+import { closeAfter } from '../../../bytes/async.ts';
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf, ioError } from '../../../node/index.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { type Admin, createAdmin } from '../../../server/admin/admin.ts';
 import {
-  type Admin,
   type Audit,
-  createAdmin,
   createAudit,
   createLog,
   type LogEntry,
   type LogFormat,
   type LogLevel,
   logLevels,
-  openStores,
-  placesOf,
-  type Stores,
-} from '../../../server/index.ts';
+} from '../../../server/telemetry/log.ts';
+import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
 import { addStandardOptions } from '../options/options.ts';
 

@@ -1,26 +1,28 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { closeAfter, defined, digestOf, fromUtf8 } from '../../../bytes/index.ts';
-import type { Code } from '../../../codes/index.ts';
+import { closeAfter } from '../../../bytes/async.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { digestOf } from '../../../bytes/hash.ts';
+import { fromUtf8 } from '../../../bytes/text/encoding.ts';
+import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError, LimitError } from '../../../errors.ts';
-import { ioError, isS3Url, openEvidence, type OpenEvidence } from '../../../node/index.ts';
-import { MAX_ENVELOPES } from '../../../verify/index.ts';
+import { ioError } from '../../../node/fs-errors.ts';
+import { isS3Url } from '../../../node/s3/location.ts';
+import { openEvidence, type OpenEvidence } from '../../../node/evidence/open-evidence.ts';
+import { MAX_ENVELOPES } from '../../../verify/signature/dsse.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import type { PathList } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
+import { DEFAULT_LIMITS } from '../../../evidence/document.ts';
+import { type EvidenceSource, readFile } from '../../../evidence/source.ts';
 import {
-  DEFAULT_LIMITS,
-  type EvidenceSource,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   EXPORT_RESOURCE,
-  parseExportAttestation,
-  parseExportManifest,
-  parseExportResource,
-  type PartDocuments,
-  readFile,
-  readPartDocuments,
-} from '../../../evidence/index.ts';
+} from '../../../evidence/export/pack-export.ts';
+import { parseExportAttestation } from '../../../evidence/bundle/attestation.ts';
+import { parseExportManifest, parseExportResource } from '../../../evidence/export/manifest.ts';
+import { type PartDocuments, readPartDocuments } from '../../../evidence/bundle/part.ts';
 
 /**
  * Reads a file of limited size, or standard input for `-`. Pipes such as `<(…)` work too.

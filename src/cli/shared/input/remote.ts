@@ -1,9 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { defined, fromUtf8 } from '../../../bytes/index.ts';
-import { type Client, createClient, type Fetch } from '../../../client/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { fromUtf8 } from '../../../bytes/text/encoding.ts';
+import { type Client, createClient } from '../../../client/client.ts';
+import type { Fetch } from '../../../client/options.ts';
 import { TransportError } from '../../../errors.ts';
-import { createHttpFetch, ioError } from '../../../node/index.ts';
+import { createHttpFetch } from '../../../node/http-fetch.ts';
+import { ioError } from '../../../node/fs-errors.ts';
 import type { Cli } from '../../cli.ts';
 import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';

@@ -1,18 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
-import { EXPORT_MANIFEST } from '../../../evidence/index.ts';
-import { readVerifyingKeys } from '../../../node/index.ts';
-import {
-  isObject,
-  MAX_KEY_SET_BYTES,
-  openKeySetFile,
-  parseTrustStore,
-  SIGNER_PURPOSES,
-  type TrustedKey,
-  trustStore,
-  type TrustStore,
-} from '../../../trust/index.ts';
+import { EXPORT_MANIFEST } from '../../../evidence/export/pack-export.ts';
+import { readVerifyingKeys } from '../../../node/keys/keys.ts';
+import { isObject } from '../../../trust/faults.ts';
+import { MAX_KEY_SET_BYTES, openKeySetFile } from '../../../trust/key/key-file.ts';
+import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../../trust/store.ts';
+import type { TrustedKey } from '../../../trust/trusted-key.ts';
 import type { Cli } from '../../cli.ts';
 import type { KeySpec, TrustOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Digest } from '../../../bytes/index.ts';
+import type { Digest } from '../../../bytes/hash.ts';
 
 /** Adds the options of every command; `formats: false` is for a command with other formats. */
 export function addStandardOptions(command: Command, { formats = true } = {}): Command {

@@ -1,18 +1,16 @@
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod/mini';
-import { canonicalBytes, digestOf, type JsonValue, closeAfter } from '../../../bytes/index.ts';
-import { type Code, codeEntry } from '../../../codes/index.ts';
-import {
-  type JobResult,
-  openQueue,
-  parseQueueAddress,
-  type QueueItem,
-  workThrough,
-} from '../../../node/queue/index.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../../node/index.ts';
-import type { Shard } from '../../../report/index.ts';
-import { codeSchema } from '../../../verify/index.ts';
+import { canonicalBytes } from '../../../bytes/json/canonical.ts';
+import { digestOf } from '../../../bytes/hash.ts';
+import type { JsonValue } from '../../../bytes/json/parse.ts';
+import { closeAfter } from '../../../bytes/async.ts';
+import { type Code, codeEntry } from '../../../codes/catalogue.ts';
+import { type JobResult, openQueue, parseQueueAddress, type QueueItem } from '../../../node/queue/queue.ts';
+import { workThrough } from '../../../node/queue/work.ts';
+import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/location.ts';
+import type { Shard } from '../../../report/merge/shard.ts';
+import { codeSchema } from '../../../verify/report.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import { findSetOption, parseNumberBetween } from './options.ts';
 import { parseDuration, usageError } from './values.ts';

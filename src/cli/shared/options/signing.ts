@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { defined, type JsonValue } from '../../../bytes/index.ts';
-import { commandSigner, commandWords, readSigningKey, readVerifyingKey } from '../../../node/index.ts';
-import { encodeDsse, type Signer, type VerifyingKey } from '../../../trust/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import type { JsonValue } from '../../../bytes/json/parse.ts';
+import { commandSigner, commandWords } from '../../../node/keys/command-signer.ts';
+import { readSigningKey, readVerifyingKey } from '../../../node/keys/keys.ts';
+import { encodeDsse } from '../../../trust/dsse.ts';
+import type { Signer } from '../../../trust/key/signer.ts';
+import type { VerifyingKey } from '../../../trust/key/key.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput, withFileName } from '../input/input.ts';
 import { collect, addStandardOptions, parseNumberBetween } from './options.ts';
@@ -10,10 +14,10 @@ import {
   MAX_SIGNED_BYTES,
   parseSignedEnvelope,
   readSignedReport,
-  REPORT_FORMATS,
   type SignedReport,
   signReport,
-} from '../../../report/index.ts';
+} from '../../../report/signed/statement.ts';
+import { REPORT_FORMATS } from '../../../report/text/text.ts';
 import type { Outputs } from '../output/targets.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;

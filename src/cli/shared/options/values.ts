@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
-import type { Shard } from '../../../report/index.ts';
+import type { Shard } from '../../../report/merge/shard.ts';
 import { parseTime } from './options.ts';
 
 /** Creates the error of a wrong call. The hint replaces the advice of the catalogue. */

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
-import { didYouMean } from '../../../bytes/index.ts';
+import { didYouMean } from '../../../bytes/text/wording.ts';
 import type { DrillproofError } from '../../../errors.ts';
-import { escapeText } from '../../../report/index.ts';
+import { escapeText } from '../../../report/printable.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { createProgram } from '../../program.ts';
 import { usageError } from '../options/values.ts';

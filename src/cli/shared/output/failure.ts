@@ -1,8 +1,10 @@
-import { defined } from '../../../bytes/index.ts';
-import { type Code, codeEntry, isCode } from '../../../codes/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { type Code, codeEntry } from '../../../codes/catalogue.ts';
+import { isCode } from '../../../codes/facts.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
-import { errnoOf, ioError } from '../../../node/index.ts';
-import { escapeText, stableJson } from '../../../report/index.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { escapeText } from '../../../report/printable.ts';
+import { stableJson } from '../../../report/json.ts';
 import { formatTimeSpan } from '../options/values.ts';
 import { EXIT, type ExitCode, exitOfCode } from './exit.ts';
 

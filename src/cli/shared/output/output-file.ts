@@ -2,14 +2,8 @@ import type { BigIntStats } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, realpath, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
-import {
-  type Chunks,
-  errnoOf,
-  ioError,
-  writeDurably,
-  writeInPlace,
-  writeNewFile,
-} from '../../../node/index.ts';
+import { type Chunks, writeDurably, writeInPlace, writeNewFile } from '../../../node/durable-file.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../options/values.ts';
 

@@ -1,8 +1,10 @@
-import { findLargest } from '../../../bytes/index.ts';
-import { columnsOf, padEnd, escapeText, stableJson, describeOptions } from '../../../report/index.ts';
+import { findLargest } from '../../../bytes/async.ts';
+import { columnsOf, padEnd, escapeText } from '../../../report/printable.ts';
+import { stableJson } from '../../../report/json.ts';
+import { describeOptions } from '../../../report/run.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
-import type { Run } from '../../../verify/index.ts';
+import type { Run } from '../../../verify/report.ts';
 
 /** Writes the result of a command: these members as JSON, or the text. */
 export async function writeProduct(

@@ -1,4 +1,5 @@
-import { clipEnd, count, foldLines, percent, escapeText, size } from '../../../report/index.ts';
+import { clipEnd, escapeText } from '../../../report/printable.ts';
+import { count, foldLines, percent, size } from '../../../report/text/page.ts';
 import { type Cli, printNote, canPrintNotes } from '../../cli.ts';
 
 /** The state of the work; without bytes if only items are counted. */

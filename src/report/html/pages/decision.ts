@@ -1,5 +1,6 @@
-import { isoTime } from '../../../bytes/index.ts';
-import { type Decision, type EvaluatedInput, type RuleResult, RULES } from '../../../policy/index.ts';
+import { isoTime } from '../../../bytes/text/wording.ts';
+import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
+import { RULES } from '../../../policy/rules/catalogue.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { formatRun } from '../../text/facts.ts';
 import { count, countNoun } from '../../text/page.ts';

@@ -1,6 +1,8 @@
-import { defined, findLargest, isoTime } from '../../../bytes/index.ts';
-import type { TrustStore } from '../../../trust/index.ts';
-import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '../../../verify/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { findLargest } from '../../../bytes/async.ts';
+import { isoTime } from '../../../bytes/text/wording.ts';
+import type { TrustStore } from '../../../trust/store.ts';
+import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '../../../verify/report.ts';
 import type { ReportChain } from '../../signed/chain.ts';
 import { resultOfReport, type SignableReport } from '../../signed/statement.ts';
 import { count, countNoun, size } from '../../text/page.ts';

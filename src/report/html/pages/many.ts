@@ -1,5 +1,5 @@
-import type { Code } from '../../../codes/index.ts';
-import type { BundleReport, ExportReport } from '../../../verify/index.ts';
+import type { Code } from '../../../codes/catalogue.ts';
+import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import type { Summary } from '../../merge/summary.ts';
 import { listFindingsIn } from '../../text/findings.ts';
 import { count, countNoun } from '../../text/page.ts';

@@ -1,13 +1,9 @@
-import { defined } from '../../../bytes/index.ts';
-import type { EvidenceExport } from '../../../contract/index.ts';
-import {
-  type ExportManifest,
-  selectionDigest,
-  sumBytes,
-  type ExportSigning,
-} from '../../../evidence/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import type { EvidenceExport } from '../../../contract/resources/evidence.ts';
+import { type ExportManifest, selectionDigest, sumBytes } from '../../../evidence/export/manifest.ts';
+import type { ExportSigning } from '../../../evidence/export/pack-export.ts';
 import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection, Tx } from '../../store/store.ts';
-import type { Code } from '../../../codes/index.ts';
+import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { ServerContext } from '../../context.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';

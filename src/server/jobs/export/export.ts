@@ -1,16 +1,17 @@
-import { defined, digestOf, once, closeAfter } from '../../../bytes/index.ts';
-import { MAX_EXPORT_ITEMS } from '../../../contract/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { digestOf } from '../../../bytes/hash.ts';
+import { once, closeAfter } from '../../../bytes/async.ts';
+import { MAX_EXPORT_ITEMS } from '../../../contract/resources/evidence.ts';
 import { DrillproofError } from '../../../errors.ts';
+import { DEFAULT_LIMITS } from '../../../evidence/document.ts';
 import {
-  DEFAULT_LIMITS,
   EXPORT_ATTESTATION,
   EXPORT_MANIFEST,
   type PackedExport,
   packExport,
   type LocalReportFacts,
-  type PartFacts,
-  readPartFacts,
-} from '../../../evidence/index.ts';
+} from '../../../evidence/export/pack-export.ts';
+import { type PartFacts, readPartFacts } from '../../../evidence/bundle/part.ts';
 import { holdBlobs, type OpenBlob } from '../../blobs/blobs.ts';
 import type { BlobRef, ExportRow, Job, Tx, BundleRow, LocalReportRow } from '../../store/store.ts';
 import { type JobContext, type JobEnd, type JobHandler, operationError } from '../handler.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { OperationError } from '../../../contract/index.ts';
+import type { OperationError } from '../../../contract/resources/operation.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';

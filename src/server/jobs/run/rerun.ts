@@ -1,6 +1,10 @@
 import type * as z from 'zod/mini';
-import { defined, canonicalBytes, digestOf, memoryAccess, type RandomAccess } from '../../../bytes/index.ts';
-import { type HostedRun, runIdentitySchema, type OperationError } from '../../../contract/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import { canonicalBytes } from '../../../bytes/json/canonical.ts';
+import { digestOf } from '../../../bytes/hash.ts';
+import { memoryAccess, type RandomAccess } from '../../../bytes/random-access.ts';
+import { type HostedRun, runIdentitySchema } from '../../../contract/resources/run.ts';
+import type { OperationError } from '../../../contract/resources/operation.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove, isOpenToAgents, mayMove } from '../../states.ts';
@@ -15,9 +19,9 @@ import {
   rerunProgressSchema,
   type RerunSuccess,
 } from './runner.ts';
-import { codeFacts, isCode } from '../../../codes/index.ts';
-import { readPartFacts, type PartFacts } from '../../../evidence/index.ts';
-import { openFile } from '../../../node/index.ts';
+import { codeFacts, isCode } from '../../../codes/facts.ts';
+import { readPartFacts, type PartFacts } from '../../../evidence/bundle/part.ts';
+import { openFile } from '../../../node/evidence/file-access.ts';
 import { addBundle, storePart } from '../../admin/part.ts';
 import { holdBlobs } from '../../blobs/blobs.ts';
 

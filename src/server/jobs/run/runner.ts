@@ -1,21 +1,22 @@
 import * as z from 'zod/mini';
+import { countSchema } from '../../../contract/scalars.ts';
 import {
-  countSchema,
   type AuthoringSession,
   type AuthoringTurn,
   authoringTurnSchema,
+} from '../../../contract/resources/authoring.ts';
+import {
   type HostedRun,
   hostedRunSchema,
-  type OperationError,
-  operationErrorSchema,
   runIdentitySchema,
   runResultSchema,
-  type WorldSession,
-  typeValue,
-} from '../../../contract/index.ts';
-import type { Code } from '../../../codes/index.ts';
+} from '../../../contract/resources/run.ts';
+import { type OperationError, operationErrorSchema } from '../../../contract/resources/operation.ts';
+import type { WorldSession } from '../../../contract/resources/session.ts';
+import { typeValue } from '../../../contract/type-value.ts';
+import type { Code } from '../../../codes/catalogue.ts';
 import { operationError } from '../handler.ts';
-import { checkArguments, defined, TEXT } from '../../../bytes/index.ts';
+import { checkArguments, defined, TEXT } from '../../../bytes/arguments.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

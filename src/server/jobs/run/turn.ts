@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { defined } from '../../../bytes/index.ts';
-import type { AuthoringSession, AuthoringTurn } from '../../../contract/index.ts';
+import { defined } from '../../../bytes/arguments.ts';
+import type { AuthoringSession, AuthoringTurn } from '../../../contract/resources/authoring.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { nextVersion } from '../../services/operations.ts';
 import { assertMove } from '../../states.ts';

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import { nextTick } from 'node:process';
 import type { ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
-import type { Code } from '../../../codes/index.ts';
+import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf } from '../../../node/index.ts';
+import { errnoOf } from '../../../node/fs-errors.ts';
 import type { Sql, SqlValue } from '../table.ts';
 import type { PostgresOptions } from './options.ts';
 

@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { closeAfter, digestStream } from '../../../bytes/index.ts';
+import { closeAfter } from '../../../bytes/async.ts';
+import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf, ioError, writeDurably } from '../../../node/index.ts';
+import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import { writeDurably } from '../../../node/durable-file.ts';
 import { guard, loadSqlite } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { open } from 'node:fs/promises';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Code } from '../../../codes/index.ts';
+import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';

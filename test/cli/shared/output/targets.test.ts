@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { link, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../../src/bytes/index.ts';
+import { digestOf } from '../../../../src/bytes/hash.ts';
 import { planOutputs } from '../../../../src/cli/shared/output/targets.ts';
 import { call, expectExit, expectPass, ROLES, SIGNER, useEvidenceFolder, world } from '../../make.ts';
 

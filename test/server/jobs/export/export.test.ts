@@ -1,23 +1,27 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { digestOf, memoryAccess } from '../../../../src/bytes/index.ts';
+import { digestOf } from '../../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../../src/bytes/random-access.ts';
 import { DrillproofError } from '../../../../src/errors.ts';
-import { createClient } from '../../../../src/client/index.ts';
+import { createClient } from '../../../../src/client/client.ts';
 import {
   evidenceExportSchema,
   type EvidenceBundle,
   type EvidenceExport,
-} from '../../../../src/contract/index.ts';
-import { selectionDigest } from '../../../../src/evidence/index.ts';
-import { mirrorExport } from '../../../../src/mirror/index.ts';
-import { directorySource, mirrorDirectory } from '../../../../src/node/index.ts';
-import { listen, type CreateExportInput } from '../../../../src/server/index.ts';
+} from '../../../../src/contract/resources/evidence.ts';
+import { selectionDigest } from '../../../../src/evidence/export/manifest.ts';
+import { mirrorExport } from '../../../../src/mirror/mirror.ts';
+import { directorySource } from '../../../../src/node/evidence/directory-source.ts';
+import { mirrorDirectory } from '../../../../src/node/volume/mirror.ts';
+import { listen } from '../../../../src/server/listen.ts';
+import type { CreateExportInput } from '../../../../src/server/admin/exports.ts';
 import { nameBlob } from '../../../../src/server/blobs/blobs.ts';
 import { listBuiltInJobs } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
-import { trustStore, type Signer } from '../../../../src/trust/index.ts';
-import { verifyExport } from '../../../../src/verify/index.ts';
+import { trustStore } from '../../../../src/trust/store.ts';
+import type { Signer } from '../../../../src/trust/key/signer.ts';
+import { verifyExport } from '../../../../src/verify/export/export.ts';
 import { flipBit } from '../../../support/evidence.ts';
 import { inProject } from '../../change.ts';
 import { expectEnvelope } from '../../envelope.ts';

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
-import { digestOf, memoryAccess, toUtf8 } from '../../../../src/bytes/index.ts';
-import type { HostedRun } from '../../../../src/contract/index.ts';
-import type { RerunJob, RunnerOutcome } from '../../../../src/server/index.ts';
+import { digestOf } from '../../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../../src/bytes/text/encoding.ts';
+import type { HostedRun } from '../../../../src/contract/resources/run.ts';
+import type { RerunJob, RunnerOutcome } from '../../../../src/server/jobs/run/runner.ts';
 import { makeRunResult } from '../../../support/evidence.ts';
 import { answerOf, inProject, post, RERUNS } from '../../change.ts';
 import { eachTest, storeBuild } from '../../each-test.ts';

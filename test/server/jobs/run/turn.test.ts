@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RunnerOutcome, TurnJob } from '../../../../src/server/index.ts';
+import type { RunnerOutcome, TurnJob } from '../../../../src/server/jobs/run/runner.ts';
 import { eachTest } from '../../each-test.ts';
 import { importWorlds } from '../../make.ts';
 import { makeRunner, makeWorker, queueTurn } from '../make.ts';

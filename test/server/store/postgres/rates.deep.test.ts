@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRateLimiter, createSharedRateLimiter } from '../../../../src/server/http/rate-limit.ts';
-import { openPostgresStore, type Store } from '../../../../src/server/index.ts';
+import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { NOW_MS } from '../../make.ts';
 import { forAllAsync } from '../../../support/property.ts';

@@ -1,4 +1,4 @@
-import { checkArguments, OBJECT, withMembers } from '../../bytes/index.ts';
+import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { cancelOperation } from '../jobs/settle.ts';
 import type { Store } from '../store/store.ts';

@@ -1,16 +1,12 @@
-import {
-  defined,
-  type Digest,
-  digestStream,
-  platform as portable,
-  type RandomAccess,
-  streamAccess,
-} from '../../bytes/index.ts';
-import type { SecondOpinion } from '../../verify/index.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestStream } from '../../bytes/hash.ts';
+import { platform as portable } from '../../bytes/platform-portable.ts';
+import { type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
+import type { SecondOpinion } from '../../verify/options.ts';
 import { Readable } from 'node:stream';
 import type { RandomAccessReader } from 'yauzl';
 import { DrillproofError } from '../../errors.ts';
-import { exactAccess } from '../../zip/index.ts';
+import { exactAccess } from '../../zip/read/access.ts';
 import { importCommonJs } from '../import-common-js.ts';
 
 /**

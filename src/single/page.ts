@@ -1,4 +1,0 @@
-declare const PAGE: string;
-
-/** The page that verifies in a browser, as HTML; the build writes it here. */
-export const page = PAGE;
