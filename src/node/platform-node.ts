@@ -1,15 +1,14 @@
-import {
+import crypto, {
   createECDH,
   createHash,
   createPrivateKey,
   createPublicKey,
   ECDH,
-  hash,
   sign,
   verify,
 } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
+import zlib from 'node:zlib';
 import type { P256, Platform, ZipPlatform } from '../bytes/platform.ts';
 import { toBase64url } from '../bytes/text/encoding.ts';
 import { DrillproofError } from '../errors.ts';
@@ -78,6 +77,8 @@ const nodeP256: P256 = {
   },
 };
 
+// `hash` and `crc32` are members: an older Node.js lacks them, and must load the single file to refuse with exit code 2.
+
 /** The primitives of node:crypto and node:zlib. */
 export const platform: Platform = {
   name: 'node',
@@ -86,12 +87,12 @@ export const platform: Platform = {
     const state = createHash('sha256');
     return { update: (chunk) => void state.update(chunk), digest: () => state.digest() };
   },
-  sha256Hex: (bytes) => hash('sha256', bytes, 'hex'),
+  sha256Hex: (bytes) => crypto.hash('sha256', bytes, 'hex'),
   p256: nodeP256,
 };
 
 export const zipPlatform: ZipPlatform = {
-  crc32: (chunk, seed) => crc32(chunk, seed),
+  crc32: (chunk, seed) => zlib.crc32(chunk, seed),
   inflateRaw,
   inflateAtOnce,
   deflateRaw,

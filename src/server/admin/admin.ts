@@ -11,10 +11,6 @@ import { ingestLocalReport } from './local-report.ts';
 import { ingestBundle } from './part.ts';
 import { createOrganization, createProject, createToken, revokeToken, setEntitlement } from './tenants.ts';
 
-export { importSchema, type ImportDocument } from './import.ts';
-export type { CreateExportInput, WorkedOff } from './exports.ts';
-export type { IssuedToken } from './tenants.ts';
-
 const administration = {
   createOrganization,
   setEntitlement,

@@ -4,7 +4,7 @@ import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { type Answer, commonHeaders, ControlError, type RequestIssue } from './envelope.ts';
-import { hash } from 'node:crypto';
+import crypto from 'node:crypto';
 
 /** Returns whether If-Range allows the Range: only the current strong validator does (RFC 9110 §13.1.5). */
 export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
@@ -22,7 +22,7 @@ export const answerNotModified = (correlationId: string, etag: string): Answer =
 });
 
 /** The SHA-256 of a document as it is sent, in base64. */
-export const digestDocument = (body: string): string => hash('sha256', body, 'base64');
+export const digestDocument = (body: string): string => crypto.hash('sha256', body, 'base64');
 
 export const formatEtag = (digest: string): string => `"${digest}"`;
 
