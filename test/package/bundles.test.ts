@@ -8,7 +8,7 @@ import { secondOpinion } from '../../src/node/second-opinion/second-opinion.ts';
 import { trustStoreJwks } from '../../src/trust/store.ts';
 import { makeLargeExport, makeTrust, NOW } from '../support/evidence.ts';
 import { writeFiles } from '../support/folder.ts';
-import { makeProject } from './project.ts';
+import { makeProject } from '../support/project.ts';
 
 const project = await makeProject();
 async function bundle(contents: string, options: BuildOptions): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compile, makeProject } from './project.ts';
+import { compile, makeProject } from '../support/project.ts';
 
 const project = await makeProject();
 const options = { skipLibCheck: false, lib: ['es2023'] };

@@ -5,7 +5,7 @@ import * as main from '../../src/index.ts';
 import * as node from '../../src/node.ts';
 import * as server from '../../src/server.ts';
 import * as web from '../../src/web.ts';
-import { compile, makeProject } from './project.ts';
+import { compile, makeProject } from '../support/project.ts';
 import { docstringOf, PUBLIC } from './public-names.ts';
 
 const VALUES: Record<string, unknown> = { ...main, ...contract, ...client, ...node, ...server, ...web };

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder } from './folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
