@@ -65,8 +65,20 @@ function readStats(place: Buffer, path: string): SourceFile {
 const isTooLong = (error: unknown): boolean =>
   error instanceof DrillproofError && error.details?.['errno'] === 'ENAMETOOLONG';
 
-const list = (folder: Buffer): Dirent<Buffer>[] =>
-  attemptRead(folder, () => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }));
+type Entry = Pick<Dirent<Buffer>, 'name' | 'isDirectory'>;
+
+/** Lists a folder. Bun returns the names only, so there a system call finds the type of each. */
+const list = (folder: Buffer): Entry[] =>
+  attemptRead(folder, () => {
+    const entries: (Entry | Buffer)[] = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
+    return entries.map((entry) => (Buffer.isBuffer(entry) ? readEntry(folder, entry) : entry));
+  });
+
+const readEntry = (folder: Buffer, name: Buffer): Entry => {
+  const stats = lstatSync(Buffer.concat([folder, SEPARATOR, name]));
+  return { name, isDirectory: () => stats.isDirectory() };
+};
+
 // `join` copies the text. V8 would keep the pieces of a template.
 const identityOf = ({ ino, size, mtimeNs }: BigIntStats): string => [ino, size, mtimeNs].join(':');
 
