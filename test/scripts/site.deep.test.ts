@@ -35,7 +35,7 @@ it('every link of the site leads to an existing file and id', () => {
 
 it('the site has every document, every schema, the vectors and every public name', () => {
   const documents = globSync('docs/**/*.md').map(
-    (path) => `documents/${relative('docs', path).replace('/', '_').replace('.md', '.html')}`,
+    (path) => `documents/${relative('docs', path).replaceAll('/', '_').replace('.md', '.html')}`,
   );
   const schemas = [...generatedFiles().keys()].filter((path) => path.startsWith('schemas/'));
   const missing = [...documents, ...schemas, 'vectors/policies.json', 'index.html'].filter(
