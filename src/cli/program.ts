@@ -1,5 +1,7 @@
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import type { Cli } from './cli.ts';
+import { isRepeatable } from './shared/options/options.ts';
+import { usageError } from './shared/options/values.ts';
 import { readVersion } from './shared/output/product.ts';
 
 const MAX_HELP_WIDTH = 100;
@@ -12,8 +14,24 @@ Examples:
   $ drillproof verify ./mirror --trust trust.json
   $ drillproof explain part.DIGEST_MISMATCH`;
 
+/** Refuses a second value of an option, which would replace the first without a word. */
+class StrictCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new StrictCommand(name);
+  }
+
+  override addOption(option: Option): this {
+    this.on(`option:${option.name()}`, () => {
+      const isGiven = this.getOptionValueSource(option.attributeName()) === 'cli';
+      if (isGiven && !option.isBoolean() && !isRepeatable(option))
+        throw usageError(`--${option.name()} is given twice`, 'Give it once.');
+    });
+    return super.addOption(option);
+  }
+}
+
 export async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
-  const program = new Command('drillproof')
+  const program = new StrictCommand('drillproof')
     .description('Package, mirror and verify the evidence of drill runs.')
     .usage('<command> [options]')
     .helpOption('-h, --help', 'show help')

@@ -4,19 +4,20 @@ import { COMMANDS, createProgram } from '../../src/cli/program.ts';
 import { findCommand } from '../../src/cli/shared/output/failed.ts';
 import { call, expectPass, world } from './make.ts';
 
-/** Lists every command that has --help: those of the table and all below them. */
-async function listCommands(): Promise<readonly (readonly string[])[]> {
-  const paths: string[][] = [];
-  const add = (command: Command, path: string[]): void => {
-    paths.push(path);
-    for (const child of command.commands) if (child.name() !== 'help') add(child, [...path, child.name()]);
+/** Lists every command that has --help by its name: those of the table and all below them. */
+async function listCommands(): Promise<ReadonlyMap<string, Command>> {
+  const all = new Map<string, Command>();
+  const add = (command: Command, path: string): void => {
+    all.set(path, command);
+    for (const child of command.commands) if (child.name() !== 'help') add(child, `${path} ${child.name()}`);
   };
   for (const name of Object.keys(COMMANDS))
-    add(findCommand(await createProgram([name], world()), [name]), [name]);
-  return paths;
+    add(findCommand(await createProgram([name], world()), [name]), name);
+  return all;
 }
 
-const commands = (await listCommands()).map((path) => path.join(' '));
+const definitions = await listCommands();
+const commands = [...definitions.keys()];
 
 describe('the help of every command', () => {
   it('the table of commands has more than 20 entries', () => {
@@ -71,4 +72,44 @@ describe('the program', () => {
   it('prints its version', async () => {
     expect(await expectPass('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+/** Values of which every option accepts one. */
+const VALUES = '1 x 1d a=b a=log text html evidence run.write http://x 0/2'.split(' ');
+VALUES.push(`sha256:${'0'.repeat(64)}`);
+
+const options = [...definitions].flatMap(([name, command]) =>
+  command.options
+    .filter((option) => option.required || option.optional)
+    .map((option) => ({ name: `${name} ${option.long}`, command, option })),
+);
+
+/** Parses options without running the command; returns the code of the error, if any. */
+const parse = (command: Command, words: readonly string[]): unknown => {
+  try {
+    command.parseOptions([...words]);
+    return 'accepted';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
+};
+
+describe('an option that takes a value', () => {
+  it('occurs in every command that has options', () => {
+    expect(options.length).toBeGreaterThan(200);
+  });
+
+  it.each(options)(
+    '$name is refused when it is given twice, unless its help says that it is repeatable',
+    ({ command, option }) => {
+      const flag = option.long!;
+      const accepted = [...(option.argChoices ?? []), ...VALUES].find(
+        (value) => parse(command, [flag, value]) === 'accepted',
+      );
+      expect(accepted).toBeDefined();
+      const isRepeatable = option.description.includes('(repeatable');
+      const other = accepted?.replace(/^a/, 'c'); // a parameter has one value
+      expect(parse(command, [`${flag}=${other}`])).toBe(isRepeatable ? 'accepted' : 'usage.INVALID');
+    },
+  );
 });

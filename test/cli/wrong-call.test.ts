@@ -25,6 +25,7 @@ it.each([
   'verify x --as-of yesterday',
   'verify x --key key.pem,issuer=',
   'verify x --format text --format text',
+  'gate x --policy strict.yaml --policy weak.yaml',
   'mirror evexp_000000000001 --to x',
   'mirror e --to x --url u --project p --concurrency many',
   'pack x --run r --out o --role a=b',

@@ -6,7 +6,13 @@ import { type Permission, permissions } from '../../contract/operations/operatio
 import type { IssuedToken } from '../../server/admin/tenants.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { addExamples, parseTime, parseNumberBetween, collectTexts } from '../shared/options/options.ts';
+import {
+  addExamples,
+  parseTime,
+  parseNumberBetween,
+  collect,
+  collectTexts,
+} from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
@@ -16,7 +22,7 @@ type TokenOptions = DataOptions & {
   readonly organization: string;
   readonly project?: readonly string[];
   readonly allProjects?: boolean;
-  readonly permission: readonly Permission[];
+  readonly permission?: readonly Permission[];
   readonly expiresAt?: number;
 };
 
@@ -96,8 +102,8 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
     .option('--all-projects', 'it may read every project of the organization')
     .addOption(
       new Option('--permission <name>', 'permission of the token (repeatable)')
-        .argParser(collectPermission)
-        .default(DEFAULT_PERMISSIONS, DEFAULT_PERMISSIONS.join(' and ')),
+        .argParser(collect(parsePermission))
+        .default(undefined, DEFAULT_PERMISSIONS.join(' and ')),
     )
     .option('--expires-at <time>', 'when it expires (default: never)', parseTime)
     .addHelpText(
@@ -113,15 +119,20 @@ export function defineTokenCreate(command: Command, cli: Cli): void {
   });
 }
 
-function collectPermission(value: string, before: readonly Permission[]): readonly Permission[] {
+function parsePermission(value: string): Permission {
   const match = permissions.find((name) => name === value);
-  if (match === undefined)
-    throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
-  return before === DEFAULT_PERMISSIONS ? [match] : [...before, match];
+  if (match !== undefined) return match;
+  throw usageError(`unknown permission ${value}`, `Permissions are ${permissions.join(', ')}.`);
 }
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
-  const { organization, project = [], allProjects = false, permission: may, expiresAt } = options;
+  const {
+    organization,
+    project = [],
+    allProjects = false,
+    permission: may = DEFAULT_PERMISSIONS,
+    expiresAt,
+  } = options;
   if (allProjects === project.length > 0) {
     throw usageError('a token needs either --project or --all-projects', 'Pass exactly one of them.');
   }

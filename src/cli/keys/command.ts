@@ -6,6 +6,7 @@ import {
   addExamples,
   createJobsOption,
   addStandardOptions,
+  collect,
   collectTexts,
   parseTime,
   addTrustOptions,
@@ -68,7 +69,7 @@ function addLimitOptions(
 ): Command {
   const purpose = new Option('--purpose <purpose>', 'valid for these statements (repeatable)')
     .choices(PURPOSES)
-    .argParser(collectPurpose);
+    .argParser(collect(parsePurpose));
   return command
     .option('--not-before <time>', 'first moment at which the key is valid', read)
     .option('--not-after <time>', 'last moment at which the key is valid', read)
@@ -84,10 +85,10 @@ function addLimitOptions(
     .addOption(defaultPurposes === undefined ? purpose : purpose.default(undefined, defaultPurposes));
 }
 
-function collectPurpose(value: string, before: readonly Purpose[] | undefined): readonly Purpose[] {
+function parsePurpose(value: string): Purpose {
   const purpose = PURPOSES.find((name) => name === value);
   if (purpose === undefined) throw usageError(`--purpose is one of ${PURPOSES.join(', ')}`);
-  return [...(before ?? []), purpose];
+  return purpose;
 }
 
 export type AddOptions = KeyOptions<number> & {

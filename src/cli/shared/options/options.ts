@@ -53,11 +53,21 @@ export function addExamples(command: Command, lineByPurpose: Readonly<Record<str
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-export function collect<T>(
-  read: (value: string) => T,
-): (value: string, before: readonly T[] | undefined) => readonly T[] {
-  return (value, before = []) => [...before, read(value)];
+const collectors = new WeakSet<object>();
+
+/** Allows the options of a parser to be repeated. */
+function allowRepeats<F extends object>(parser: F): F {
+  collectors.add(parser);
+  return parser;
 }
+
+export const isRepeatable = ({ parseArg }: Option): boolean =>
+  parseArg !== undefined && collectors.has(parseArg);
+
+export const collect = <T>(
+  read: (value: string) => T,
+): ((value: string, before: readonly T[] | undefined) => readonly T[]) =>
+  allowRepeats((value, before = []) => [...before, read(value)]);
 
 export const collectTexts = collect((value) => value);
 
@@ -126,7 +136,7 @@ export const addParameterOption = (command: Command): Command =>
   command.option(
     '--param <name=value>',
     'value of a parameter that the policy declares (repeatable)',
-    readParameter,
+    allowRepeats(readParameter),
   );
 
 function readParameter(
