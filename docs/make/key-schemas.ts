@@ -33,7 +33,7 @@ const keyPlanSchema = z.strictObject({
   kind: z.literal('key-plan'),
   retire: z.strictObject({ ...keyName.shape, how: z.enum(RETIREMENTS), atMs: z.int() }),
   replacements: z.array(keyName),
-  sameKey: z.array(keyName).check(z.describe('other names under which the same key stays trusted')),
+  sameKey: z.array(keyName).check(z.describe('other names of the same key in the store')),
   asOfMs: z.int(),
   depth: z.enum(['attestations', 'full']),
   trust: z.strictObject({ before: store, after: store }),

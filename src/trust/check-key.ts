@@ -1,7 +1,7 @@
 import { isoTime } from '../bytes/text/wording.ts';
 import type { StatementCode } from '../codes/facts.ts';
 import type { TrustStore } from './store.ts';
-import { formatKeyName, type Purpose, type TrustedKey } from './trusted-key.ts';
+import { formatKeyName, type Purpose, thumbprintOf, type TrustedKey } from './trusted-key.ts';
 
 /** The facts of a signed statement that decide which key is valid for it. */
 export type SignedStatement = {
@@ -42,7 +42,7 @@ export type KeyResult = {
   readonly unchecked: readonly UncheckedScope[];
 };
 
-type Rule = (key: TrustedKey, statement: SignedStatement) => KeyProblem | undefined;
+type Rule = (key: TrustedKey, statement: SignedStatement, store: TrustStore) => KeyProblem | undefined;
 
 /**
  * Looks up the key of a statement and checks its purpose, project, organization, window and revocation, with times to the
@@ -54,7 +54,9 @@ export function checkKey(store: TrustStore, statement: SignedStatement): KeyResu
   const key = store.find(statement.issuer, statement.keyId);
   if (key === undefined)
     return { problems: [describeUnknownKey(store, statement)], notes: [], unchecked: [] };
-  const problems = RULES.map((rule) => rule(key, statement)).filter((problem) => problem !== undefined);
+  const problems = RULES.map((rule) => rule(key, statement, store)).filter(
+    (problem) => problem !== undefined,
+  );
   return {
     key,
     problems,
@@ -108,16 +110,30 @@ const RULES: readonly Rule[] = [
   checkRevocation,
 ];
 
+const isCompromised = (key: TrustedKey): boolean => key.revokedAtMs !== undefined && key.compromised;
+
+/**
+ * The key that lists the point of a key as compromised: the key itself, or another name of it. A stolen key is stolen
+ * under every name (formats §3).
+ */
+export const findCompromise = ({ keys }: Pick<TrustStore, 'keys'>, key: TrustedKey): TrustedKey | undefined =>
+  isCompromised(key)
+    ? key
+    : keys.find((other) => isCompromised(other) && thumbprintOf(other) === thumbprintOf(key));
+
 function checkRevocation(
-  { revokedAtMs, compromised }: TrustedKey,
+  key: TrustedKey,
   { issuedAtMs }: SignedStatement,
+  store: TrustStore,
 ): KeyProblem | undefined {
-  if (revokedAtMs === undefined) return undefined;
-  if (compromised) {
-    const message = `the key is revoked since ${isoTime(revokedAtMs)} as compromised, so none of its statements is valid`;
+  const compromise = findCompromise(store, key);
+  if (compromise?.revokedAtMs !== undefined) {
+    const name = compromise === key ? '' : `, listed as ${formatKeyName(compromise)}`;
+    const message = `the key is revoked since ${isoTime(compromise.revokedAtMs)} as compromised${name}, so none of its statements is valid`;
     return { code: 'trust.KEY_REVOKED', message };
   }
-  if (issuedAtMs < revokedAtMs) return undefined;
+  const { revokedAtMs } = key;
+  if (revokedAtMs === undefined || issuedAtMs < revokedAtMs) return undefined;
   return {
     code: 'trust.KEY_REVOKED',
     message: 'the statement was not issued before the key was revoked',

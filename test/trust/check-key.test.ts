@@ -28,9 +28,23 @@ it('an unknown key id and one that is trusted for another issuer have different 
   expect(elsewhere?.message).not.toBe(unknown?.message);
 });
 
-it('the revocation of a key does not affect another key with the same point', () => {
-  const store = trustStore([trusted(1, { revokedAtMs: 0 }), trusted(1, { keyId: 'new' })]);
+it('the revocation of a key without a compromise does not affect another name of it', () => {
+  const store = trustStore([
+    trusted(1, { revokedAtMs: 0, compromised: false }),
+    trusted(1, { keyId: 'new' }),
+  ]);
   expect(checkKey(store, statement({ keyId: 'new' })).problems).toEqual([]);
+});
+
+it.each([
+  ['key id', { keyId: 'new' }],
+  ['issuer', { issuer: 'other' }],
+])('a compromised key is valid under no other %s, and the problem names the listed one', (_, name) => {
+  const store = trustStore([trusted(1, { revokedAtMs: NOW + 1 }), trusted(1, name), trusted(2)]);
+  const { problems } = checkKey(store, statement(name));
+  expect(problems.map(({ code }) => code)).toEqual(['trust.KEY_REVOKED']);
+  expect(problems[0]?.message).toContain(`listed as key "${trusted(1).keyId}" of issuer "acme"`);
+  expect(checkKey(store, statement({ keyId: trusted(2).keyId })).problems).toEqual([]);
 });
 
 it.each<[string, Partial<TrustedKey>, string[]]>([

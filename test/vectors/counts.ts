@@ -13,7 +13,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   exports: 127,
   hex: 14,
   identifiers: 148,
-  'judge-key': 48,
+  'judge-key': 51,
   'key-files': 71,
   paths: 78,
   policies: 367,

@@ -1,6 +1,7 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import { count, countNoun } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
+import { findCompromise } from '../../trust/check-key.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { TRUST_OUTCOMES, type TrustEffect, type TrustOutcome } from '../../verify/signature/standing.ts';
@@ -17,9 +18,17 @@ export function formatKeys(store: TrustStore): string {
       ['valid for', key.purposes.join(', ')],
       ['period', formatValidity(key)],
       ['only for', formatScope(key)],
+      ['verifies', formatCompromise(store, key)],
     ]),
   );
   return [...blocks, alignFacts([['fingerprint', store.fingerprint]])].join('\n');
+}
+
+/** Says that a key verifies nothing, because another name lists it as compromised. */
+export function formatCompromise(store: TrustStore, key: TrustedKey): string | undefined {
+  const other = findCompromise(store, key);
+  if (other === undefined || other === key) return undefined;
+  return `nothing: the same key is compromised as ${other.keyId} of ${other.issuer}`;
 }
 
 function formatValidity({
@@ -34,7 +43,9 @@ function formatValidity({
     ...(notAfterMs === undefined ? [] : [`to ${formatDay(notAfterMs)}`]),
   ];
   if (revokedAtMs !== undefined)
-    words.push(`revoked ${formatDay(revokedAtMs)}${compromised ? '' : ', earlier signatures stay valid'}`);
+    words.push(
+      `revoked ${formatDay(revokedAtMs)}, ${compromised ? 'compromised' : 'earlier signatures stay valid'}`,
+    );
   if (words.length === 0) words.push('always');
   return `${words.join(' ')}${fromCertificate === true ? ' (certificate)' : ''}`;
 }
@@ -57,7 +68,7 @@ export type Plan = {
   readonly before: TrustStore;
   readonly after: TrustStore;
   readonly replacements: readonly TrustedKey[];
-  /** Other key ids under which the same key stays trusted. */
+  /** Other names of the same key. */
   readonly aliases: readonly TrustedKey[];
   readonly results: readonly PlanResult[];
 };
@@ -140,10 +151,14 @@ export function formatPlan(plan: Plan): string {
         `\ncould not be opened: ${escapeText(`${path}: ${failure.code}: ${failure.message}`)}\n`,
     ),
     ...plan.aliases.map(
-      (other) => escapeText(`\nthe same key stays trusted as ${other.keyId} of ${other.issuer}`) + '\n',
+      (other) => escapeText(`\n${describeAlias(plan.how === 'compromised', other)}`) + '\n',
     ),
   ].join('');
 }
+
+/** What happens to another name of a key that is retired. */
+export const describeAlias = (compromised: boolean, { keyId, issuer }: TrustedKey): string =>
+  `the same key ${compromised ? 'verifies nothing' : 'stays trusted'} as ${keyId} of ${issuer}`;
 
 function formatHeadline(plan: Plan): string {
   const { stops, unsigned } = countOutcomes(plan);

@@ -26,7 +26,7 @@ import {
   type RevokeOptions,
   type SetOptions,
 } from './command.ts';
-import { formatKeys } from './output.ts';
+import { describeAlias, formatCompromise, formatKeys } from './output.ts';
 import {
   listAliases,
   findKey,
@@ -126,6 +126,7 @@ async function writeAdded(
       ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
       ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
       ['valid for', added[0]?.purposes.join(', ')],
+      ...added.map((key) => ['verifies', formatCompromise(store, key)] as const),
       ['trust store', `${trust}, ${countNoun(store.keys.length, 'key')}`],
       ['fingerprint', fingerprint],
     ],
@@ -227,7 +228,7 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
   );
   if (next.revokedAtMs === undefined) return;
   for (const other of listAliases(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
-    await printNote(cli, `the same key is still trusted as ${other.keyId} of ${other.issuer}`);
+    await printNote(cli, describeAlias(next.compromised, other));
 }
 
 type Change = readonly [name: string, before: string, after: string];

@@ -1,5 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
+import { findCompromise } from '../../trust/check-key.ts';
 import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { ExportReport, SignedBy } from '../../verify/report.ts';
@@ -25,13 +26,20 @@ export const selectTrust = (
 
 export function buildKeyRows(signers: readonly SignedBy[], trust: TrustStore | undefined): readonly KeyRow[] {
   const groups = groupBy(signers, nameOf);
+  const keys = trust === undefined ? [] : trust.keys.map((key) => ({ ...key, ...findEnd(trust, key) }));
   const used = [...groups.values()].map((group) => {
     const [{ issuer, keyId }] = group;
     const issuedAtMs = group.map((signer) => signer.issuedAtMs);
-    return defined({ issuer, keyId, issuedAtMs, key: trust?.find(issuer, keyId) });
+    return defined({ issuer, keyId, issuedAtMs, key: keys.find((key) => nameOf(key) === nameOf(group[0])) });
   });
-  const others = (trust?.keys ?? []).filter((key) => !groups.has(nameOf(key)));
+  const others = keys.filter((key) => !groups.has(nameOf(key)));
   return [...used, ...others.map((key) => ({ issuer: key.issuer, keyId: key.keyId, key, issuedAtMs: [] }))];
+}
+
+/** The revocation of a key that is compromised under another name. */
+function findEnd(trust: TrustStore, key: TrustedKey): Pick<TrustedKey, 'revokedAtMs' | 'compromised'> {
+  const { revokedAtMs, compromised } = findCompromise(trust, key) ?? key;
+  return { compromised, ...defined({ revokedAtMs }) };
 }
 
 const nameOf = ({ issuer, keyId }: Pick<SignedBy, 'issuer' | 'keyId'>): string =>

@@ -15,6 +15,7 @@ import {
   useEvidenceFolder,
   world,
 } from '../make.ts';
+import { writePolicy } from '../gate/make.ts';
 
 useEvidenceFolder(async () => {
   await cp('trust.json', 'original.json');
@@ -222,9 +223,43 @@ describe('keys revoke', () => {
     await expectExit(line, 0, 'of acme-ci, which is revoked');
   });
 
-  it('keys revoke reports the other key id under which the key is still trusted', async () => {
+  it.each([
+    ['', 'verifies nothing as other-name of ci'],
+    [' --not-compromised', 'stays trusted as other-name of ci'],
+  ])('keys revoke%s reports that the key %s', async (option, note) => {
     await call('keys add key.pub.pem --key-id other-name --issuer ci --trust trust.json');
-    await expectExit(`keys revoke ${await readKeyId()} --trust trust.json`, 0, 'other-name of ci');
+    await expectExit(`keys revoke ${await readKeyId()}${option} --trust trust.json`, 0, note);
+  });
+
+  it('a key that is compromised under another name verifies nothing, in every command', async () => {
+    const policy = await writePolicy('verdict: { bundles: verified }');
+    for (const command of [
+      'dsse create part-1.zip --key key.pem --issuer acme-ci --out part.dsse.json',
+      'verify export --trust trust.json --sign key.pem --issuer acme-ci --format json=signed.json',
+      'keys add key.pub.pem --issuer acme-ci --purpose report --purpose summary --trust reports.json',
+      `gate export ${policy} --trust trust.json --vsa vsa.json --vsa-key key.pem --verifier-id urn:gate`,
+      'keys add key.pub.pem --issuer urn:gate --purpose summary --trust gates.json',
+      'keys add key.pub.pem --issuer elsewhere --revoked-at 2030-01-01 --trust stolen.json',
+    ])
+      await expectPass(command);
+    for (const command of [
+      'verify export --trust trust.json --trust STOLEN',
+      'verify export --second-opinion --trust trust.json --trust STOLEN',
+      `gate part-1.zip ${policy} --trust trust.json --trust STOLEN`,
+      'dsse verify part.dsse.json --subject part-1.zip --trust trust.json --trust STOLEN',
+      'vsa verify vsa.json --trust gates.json --trust STOLEN',
+      'report verify signed.json --trust reports.json --trust STOLEN',
+    ]) {
+      await expectPass(command.replace(' --trust STOLEN', ''));
+      await expectExit(command.replace('STOLEN', 'stolen.json'), 1, 'trust.KEY_REVOKED');
+    }
+  });
+
+  it('keys add and keys list report a key that is compromised under another name', async () => {
+    await call(`keys revoke ${await readKeyId()} --trust trust.json`);
+    const words = 'nothing: the same key is compromised as sha256:';
+    await expectExit('keys add key.pub.pem --issuer other --trust trust.json', 0, words);
+    await expectExit('keys list trust.json', 0, words);
   });
 });
 

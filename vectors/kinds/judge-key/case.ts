@@ -41,6 +41,8 @@ export const ORGANIZATION = 'org_000000000001';
 
 type Setting = {
   readonly key?: Changes;
+  /** The same key under another name. */
+  readonly alias?: Changes;
   readonly statement?: Partial<Input['statement']>;
   readonly unchecked?: Expected['unchecked'];
 };
@@ -48,7 +50,7 @@ type Setting = {
 const caseOf = (
   verdict: Expected['verdict'],
   id: string,
-  { key, statement, unchecked = [] }: Setting,
+  { key, alias, statement, unchecked = [] }: Setting,
   codes: readonly Code[],
   flag: Flag,
   comment: string,
@@ -57,7 +59,7 @@ const caseOf = (
   comment,
   flags: [flag],
   input: {
-    trust: storeText(storeKey('a', key)),
+    trust: storeText(storeKey('a', key), ...(alias === undefined ? [] : [storeKey('a', alias)])),
     statement: {
       issuer: ISSUER,
       keyId: keyId('a'),

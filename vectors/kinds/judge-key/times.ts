@@ -123,6 +123,26 @@ export const revocations = (): Case[] => [
     'trust.KEY_EXPIRED',
     'trust.KEY_REVOKED',
   ),
+  refuses(
+    'compromised-under-another-name',
+    { alias: { issuer: 'https://other.example', revokedAtMs: T + 1000 } },
+    'Revocation',
+    'a key that is compromised under one name is valid under none',
+    'trust.KEY_REVOKED',
+  ),
+  refuses(
+    'compromised-under-another-key-id',
+    { alias: { kid: 'other', purposes: ['export'], revokedAtMs: T - 1 } },
+    'Revocation',
+    'also under another key id, and for another purpose',
+    'trust.KEY_REVOKED',
+  ),
+  accepts(
+    'retracted-under-another-name',
+    { alias: { issuer: 'https://other.example', revokedAtMs: T - 1, compromised: false } },
+    'Revocation',
+    'a revocation without a compromise concerns one name',
+  ),
 ];
 
 export const certificates = (): Case[] => [
