@@ -2,12 +2,16 @@
  * Builds what users get. Usage: node scripts/build.ts [single [FOLDER]]
  *
  * tsc has written each module of the library to `dist/`, at its path in `src/`, without types. This adds what must be
- * bundled: the command, the thread that verifies parts, and the page. `single` is the command in one file, with its
- * packages and the page inside, to copy into an image. Bundling removes types, white space and unused code only.
+ * bundled: the command, the thread that verifies parts, and the page; and the vectors as one archive. `single` is the
+ * command in one file, with the page and all packages that are not optional inside, to copy into an image. Bundling
+ * removes types, white space and unused code only.
  */
-import { chmod, rm } from 'node:fs/promises';
+import { createWriteStream, globSync } from 'node:fs';
+import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { build, type BuildOptions } from 'esbuild';
+import { ZipFile } from 'yazl';
 import manifest from '../package.json' with { type: 'json' };
 import { writeNotices } from './notices.ts';
 import { buildPage, makePage } from './page.ts';
@@ -30,7 +34,8 @@ const common = {
 
 /** Packages with many files, which load faster in a bundle. */
 const INSIDE = new Set(['zod', 'commander', 'yaml']);
-const packages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+const optional = Object.keys(manifest.peerDependencies);
+const packages = [...Object.keys(manifest.dependencies), ...optional];
 
 /** Bundles the command, so that each command loads only its code, and the thread. A selftest replaces `#platform`. */
 async function buildCommand(): Promise<void> {
@@ -57,12 +62,25 @@ async function buildSingle(folder: string): Promise<void> {
     conditions: ['drillproof:single', 'drillproof:source'],
     define: { PAGE: JSON.stringify(page) },
     banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
-    external: ['pg-boss', 'pg-native'],
+    external: optional,
   });
   await chmod(file, 0o755);
   writeNotices(folder, [metafile]);
 }
 
+/** Writes the vectors with their schemas into one archive, with the same bytes on every machine. */
+async function packVectors(file: string): Promise<void> {
+  const zip = new ZipFile();
+  for (const path of globSync(['README.md', '*.json', 'schemas/*.json'], { cwd: 'vectors' }).toSorted())
+    zip.addBuffer(await readFile(join('vectors', path)), path, {
+      mtime: new Date(0),
+      forceDosTimestamp: true,
+      mode: 0o100644,
+    });
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(file));
+}
+
 const [kind = 'package', folder = 'single'] = process.argv.slice(2);
 if (kind === 'single') await buildSingle(folder);
-else await Promise.all([buildCommand(), buildPage('dist/page')]);
+else await Promise.all([buildCommand(), buildPage('dist/page'), packVectors('dist/vectors.zip')]);

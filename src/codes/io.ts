@@ -43,8 +43,8 @@ export const ioCodes = {
     'Wait until it ends, or choose another folder; if its machine no longer exists, remove the lock file in the message.',
   ),
   'io.PACKAGE_MISSING': cite('docs/verify/cli.md, Exit codes').usage(
-    'An option needs an optional package that is not installed.',
-    'Install the packages in the message next to drillproof with npm install.',
+    'A feature needs an optional package that is not installed.',
+    'Run the command in the message in the folder that contains drillproof.',
   ),
   'transport.UNREACHABLE': cite('docs/archive/mirror.md, Faults').inaccessible(
     'The server could not be reached.',

@@ -74,9 +74,16 @@ export const awaitOptional = <T>(path: string, call: Promise<T>): Promise<T | un
 
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
-/** Returns `io.PACKAGE_MISSING` for the error of an optional package that is not installed, or the error unchanged. */
-export const packageError = (cause: unknown, message: string): unknown =>
-  ABSENT.has(errnoOf(cause) ?? '') ? new DrillproofError('io.PACKAGE_MISSING', message, { cause }) : cause;
+/**
+ * Returns `io.PACKAGE_MISSING` for the error of optional packages that are not installed, or the error unchanged.
+ * @param user what needs the packages
+ * @param packages their names, with spaces between them
+ */
+export function packageError(cause: unknown, user: string, packages: string): unknown {
+  if (!ABSENT.has(errnoOf(cause) ?? '')) return cause;
+  const message = `${user} needs packages that are not installed: npm install ${packages}`;
+  return new DrillproofError('io.PACKAGE_MISSING', message, { cause });
+}
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 24;

@@ -8,7 +8,7 @@ export type Packaging = {
   verifyWorker(): URL | undefined;
   /** The page that verifies in a browser, as HTML; `undefined` if it was not built. */
   page(): Promise<string | undefined>;
-  /** For a selftest: the folder of the vectors, and the module that starts the program. */
+  /** For a selftest: the folder or archive of the vectors, and the module that starts the program. */
   readonly selftest?: { readonly vectors: string; readonly main: string };
 };
 
@@ -33,5 +33,8 @@ export const packaging: Packaging = {
     const file = at(isSource ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   },
-  selftest: { vectors: fileURLToPath(at('../../vectors/')), main: fileURLToPath(moduleAt('cli/main')) },
+  selftest: {
+    vectors: fileURLToPath(at(isSource ? '../../vectors/' : '../vectors.zip')),
+    main: fileURLToPath(moduleAt('cli/main')),
+  },
 };

@@ -1,10 +1,7 @@
-import { BarChart, LineChart } from 'echarts/charts';
-import { GridComponent, LegendComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
-import { SVGRenderer } from 'echarts/renderers';
-import type { Chart } from '../../report/html/pages/history.ts';
+import { packageError } from '../../node/fs-errors.ts';
+import type { Chart, DrawChart } from '../../report/html/pages/history.ts';
 
-use([BarChart, LineChart, GridComponent, LegendComponent, SVGRenderer]);
+type Echarts = typeof import('echarts');
 
 const WIDTH = 720;
 const HEIGHT = 300;
@@ -29,14 +26,28 @@ const THEMES = {
 } as const;
 type Theme = (typeof THEMES)[keyof typeof THEMES];
 
-/** Draws a chart as SVG for each color scheme, with trusted text only. */
-export const drawChart = (chart: Chart): { readonly light: string; readonly dark: string } => ({
-  light: drawSvg(chart, THEMES.light),
-  dark: drawSvg(chart, THEMES.dark),
-});
+/**
+ * Loads what draws a chart as SVG for each color scheme, with trusted text only.
+ * @throws DrillproofError `io.PACKAGE_MISSING`
+ */
+export async function loadCharts(): Promise<DrawChart> {
+  const echarts = await loadEcharts();
+  return (chart) => ({
+    light: drawSvg(echarts, chart, THEMES.light),
+    dark: drawSvg(echarts, chart, THEMES.dark),
+  });
+}
 
-function drawSvg({ kind, labels, series }: Chart, theme: Theme): string {
-  const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+async function loadEcharts(): Promise<Echarts> {
+  try {
+    return await import('echarts'); // inside `try`, so that bundlers accept that it is not installed
+  } catch (cause) {
+    throw packageError(cause, 'a page about many reports', 'echarts');
+  }
+}
+
+function drawSvg(echarts: Echarts, { kind, labels, series }: Chart, theme: Theme): string {
+  const canvas = echarts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   const axis = { axisLabel: { color: theme.text }, axisLine: { lineStyle: { color: theme.line } } };
   canvas.setOption({
     animation: false,

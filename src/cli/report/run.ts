@@ -26,6 +26,7 @@ import { MAX_SIGNED_BYTES, openReport, type OpenedReport } from '../../report/si
 import type { ReportFormat } from '../../report/text/text.ts';
 import type { Cli } from '../cli.ts';
 import { writeArchive } from '../mirror/output.ts';
+import { loadCharts } from './charts.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';
 import { formatInputName, readInput, withFileName } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
@@ -181,8 +182,8 @@ export async function showHistory(
   const entries = reports.map(({ name, report, signed }): HistoryEntry =>
     defined({ name, report, issuedAtMs: signed?.issuedAtMs }),
   );
-  const { drawChart } = await import('./charts.ts');
-  const page = renderHistoryPage(entries, { asOfMs: asOf, draw: drawChart, ...defined({ trust, chain }) });
+  const draw = await loadCharts();
+  const page = renderHistoryPage(entries, { asOfMs: asOf, draw, ...defined({ trust, chain }) });
   cli.exitCode = chain === undefined ? EXIT.pass : EXIT_OF_SIGNED[chain.verdict];
   await writeBytes(cli, file, [Buffer.from(page)], { force });
 }

@@ -18,9 +18,11 @@ import { extname, join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { didYouMean } from '../../bytes/text/wording.ts';
-import { mapConcurrently } from '../../bytes/async.ts';
+import { collectBytes, mapConcurrently } from '../../bytes/async.ts';
+import { memoryAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { awaitCall } from '../../node/fs-errors.ts';
+import { openZip } from '../../zip/read/open.ts';
 import { escapeText } from '../../report/printable.ts';
 import { ANSWERS, execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
@@ -57,7 +59,7 @@ export function defineSelftestCommand(command: Command, cli: Cli): void {
     .description('Run the published conformance vectors against this program or another verifier.')
     .option('--kind <kind>', 'run only cases of this kind (repeatable)', collectTexts)
     .option('--case <id>', 'run only this case (repeatable)', collectTexts)
-    .option('--vectors <dir>', 'folder of the vectors (default: that of this package)')
+    .option('--vectors <path>', 'folder or ZIP of the vectors (default: that of this package)')
     .addOption(
       new Option(
         '--platform <which>',
@@ -186,27 +188,40 @@ type Selection = {
 async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
   const { vectors = packaging.selftest?.vectors, kind: wantedKinds, case: ids } = selection;
   if (vectors === undefined)
-    throw usageError('the single file contains no vectors', 'Pass --vectors DIR with those of the package.');
-  const kinds = await listKinds(vectors);
+    throw usageError(
+      'the single file contains no vectors',
+      'Pass --vectors dist/vectors.zip with the path of that file of the package.',
+    );
+  const readers = await (vectors.endsWith('.zip') ? openArchive(vectors, cli) : openFolder(vectors, cli));
+  const kinds = [...readers.keys()].toSorted();
   for (const kind of wantedKinds ?? []) assertKnown('kind', kind, kinds);
   const files: VectorFile[] = [];
-  for (const kind of kinds.filter((name) => wantedKinds?.includes(name) ?? true)) {
-    const path = join(vectors, `${kind}.json`);
-    files.push(parseVectorFile(await readInput(path, MAX_VECTOR_BYTES, cli), path));
-  }
+  for (const kind of kinds.filter((name) => wantedKinds?.includes(name) ?? true))
+    files.push(parseVectorFile(await readers.get(kind)!(), join(vectors, `${kind}.json`)));
   return ids === undefined ? files : selectCases(files, ids);
 }
 
-async function listKinds(folder: string): Promise<readonly string[]> {
-  try {
-    const names = await readdir(folder);
-    return names
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => name.slice(0, -'.json'.length))
-      .toSorted();
-  } catch (cause) {
-    throw ioError(cause, folder, 'read');
-  }
+/** What reads each file of vectors, by its kind. */
+type Readers = ReadonlyMap<string, () => Promise<Uint8Array>>;
+const listKinds = (names: readonly string[]): string[] =>
+  names.flatMap((name) => /^([^/]+)\.json$/.exec(name)?.[1] ?? []);
+
+async function openFolder(folder: string, cli: Cli): Promise<Readers> {
+  const names = await awaitCall(folder, 'read', readdir(folder));
+  const read = (kind: string) => readInput(join(folder, `${kind}.json`), MAX_VECTOR_BYTES, cli);
+  return new Map(listKinds(names).map((kind) => [kind, () => read(kind)]));
+}
+
+/** Opens the archive in which the package contains the vectors. */
+async function openArchive(path: string, cli: Cli): Promise<Readers> {
+  const archive = await openZip(memoryAccess(await readInput(path, MAX_VECTOR_BYTES, cli)));
+  const readKind = (kind: string) => {
+    const entry = archive.entries.find(({ name }) => name === `${kind}.json`)!;
+    return collectBytes(archive.read(entry), MAX_VECTOR_BYTES);
+  };
+  return new Map(
+    listKinds(archive.entries.map(({ name }) => name)).map((kind) => [kind, () => readKind(kind)]),
+  );
 }
 
 function selectCases(files: readonly VectorFile[], ids: readonly string[]): VectorFile[] {

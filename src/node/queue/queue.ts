@@ -30,7 +30,7 @@ export async function loadEngine(load?: () => Promise<Engine>): Promise<Engine> 
     // The import is inside `try`, so that bundlers accept that it is not installed.
     return await (load?.() ?? import('pg-boss'));
   } catch (cause) {
-    throw packageError(cause, 'a queue needs the package pg-boss, which is not installed');
+    throw packageError(cause, 'a queue', 'pg-boss');
   }
 }
 

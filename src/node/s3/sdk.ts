@@ -15,9 +15,7 @@ export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
     const client = await import('@aws-sdk/client-s3');
     return { ...client, ...(await import('@aws-sdk/lib-storage')) };
   } catch (cause) {
-    const message =
-      'S3 needs the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage, which are not installed';
-    throw packageError(cause, message);
+    throw packageError(cause, 'S3', '@aws-sdk/client-s3 @aws-sdk/lib-storage');
   }
 }
 

@@ -263,7 +263,7 @@ it('S3 without the SDK is io.PACKAGE_MISSING, unlike a failure in the SDK', asyn
   const missing = await failureOf(loadSdk(() => Promise.reject(absent)));
   expect([missing.code, missing.message]).toEqual([
     'io.PACKAGE_MISSING',
-    expect.stringContaining('@aws-sdk/client-s3 and @aws-sdk/lib-storage'),
+    expect.stringContaining('npm install @aws-sdk/client-s3 @aws-sdk/lib-storage'),
   ]);
   await expect(loadSdk(() => Promise.reject(new RangeError('another')))).rejects.toThrow(RangeError);
   expect(locationOf('s3://bucket').bucket).toBe('bucket');

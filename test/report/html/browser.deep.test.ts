@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
-import { drawChart } from '../../../src/cli/report/charts.ts';
+import { loadCharts } from '../../../src/cli/report/charts.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { renderHistoryPage } from '../../../src/report/html/pages/history.ts';
 import { renderReportPage } from '../../../src/report/html/report.ts';
@@ -21,7 +21,7 @@ const entries = [good, damaged].map((report, at) => ({ name: `${at}.json`, repor
 await writeFiles(folder, {
   'good.html': renderReportPage(good, { trust }),
   'damaged.html': renderReportPage(damaged, { trust }),
-  'history.html': renderHistoryPage(entries, { asOfMs: good.asOfMs, draw: drawChart, trust }),
+  'history.html': renderHistoryPage(entries, { asOfMs: good.asOfMs, draw: await loadCharts(), trust }),
   'decision.html': renderDecisionPage(NO),
 });
 afterAll(() => browser.close());

@@ -84,10 +84,13 @@ export type Chart = {
   }[];
 };
 
+/** Draws a chart as SVG, for light and for dark screens. */
+export type DrawChart = (chart: Chart) => { readonly light: string; readonly dark: string };
+
 type HistoryOptions = {
   readonly asOfMs: number;
   /** Draws a chart as SVG for each color scheme, without a browser. */
-  readonly draw: (chart: Chart) => { readonly light: string; readonly dark: string };
+  readonly draw: DrawChart;
   readonly trust?: TrustStore;
   /** The result of verifying the signed reports among them. */
   readonly chain?: ReportChain;

@@ -1,5 +1,6 @@
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
+import { packageError } from '../../../node/fs-errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { translateDdl } from '../migrations.ts';
 import {
@@ -182,15 +183,24 @@ async function migrate(pg: Pg, config: ClientConfig, steps: readonly string[]): 
   }
 }
 
+async function loadPg(): Promise<Pg> {
+  try {
+    return await import('pg'); // inside `try`, so that bundlers accept that it is not installed
+  } catch (cause) {
+    throw packageError(cause, 'PostgreSQL', 'pg');
+  }
+}
+
 /**
  * Opens the store in an existing PostgreSQL database, bringing its schema up to date. Any number of processes may
  * share it, and open it at once.
  * @throws DrillproofError `server.CONFIG_INVALID` for a malformed address, a database that cannot be reached or
- *   refuses the login, an encoding other than UTF8, a newer schema; `io.DISK_FULL`, `io.UNREADABLE`
+ *   refuses the login, an encoding other than UTF8, a newer schema; `io.PACKAGE_MISSING`, `io.DISK_FULL`,
+ *   `io.UNREADABLE`
  */
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   const all = { ...defaults, ...options };
-  const pg = await import('pg');
+  const pg = await loadPg();
   const config = buildClientConfig(pg, url, all);
   try {
     await migrate(pg, buildMigrationConfig(config, all), all.migrations);
