@@ -68,7 +68,7 @@ export const trustCodes = {
   ),
   'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this kind of statement.',
-    'If you trust the key for it, name all purposes: keys set KEY --purpose evidence --purpose export --trust FILE.',
+    'If you trust the key for it, add the purpose to the trust store with "drillproof keys set".',
   ),
   'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this project.',

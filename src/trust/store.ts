@@ -44,7 +44,7 @@ export type Trust =
   | TrustStore
   | { readonly key: string | Uint8Array; readonly issuer: string; readonly keyId?: string };
 
-/** The default purposes of a single key: bundles and lists of bundles. */
+/** The purposes of a key for which the caller names none: bundles and lists of bundles, so that exports verify. */
 export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
 
 /**

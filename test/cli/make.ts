@@ -217,8 +217,7 @@ export async function writeEvidence(folder: string): Promise<void> {
     expectPass(line.split(' ').map((word) => word.replace('DIR', folder)));
   const signer = `--key DIR/key.pem --issuer acme-ci`;
   await expectPassIn('keys generate --out DIR/key.pem');
-  const purposes = '--purpose evidence --purpose export';
-  await expectPassIn(`keys add DIR/key.pub.pem --issuer acme-ci ${purposes} --trust DIR/trust.json`);
+  await expectPassIn('keys add DIR/key.pub.pem --issuer acme-ci --trust DIR/trust.json');
   for (const n of [1, 2]) {
     await writeRun(folder, n);
     const part = `pack DIR/run-${n} --run DIR/run-${n}.json --out DIR/part-${n}.zip`;

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES } from '../../trust/trusted-key.ts';
-import { type Retirement, RETIREMENTS } from '../../trust/store.ts';
+import { type Retirement, RETIREMENTS, SIGNER_PURPOSES } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
 import {
   addExamples,
@@ -98,10 +98,7 @@ export type AddOptions = KeyOptions<number> & {
   readonly newOnly?: boolean;
 };
 
-export const DEFAULT_PURPOSES: readonly Purpose[] = ['evidence'];
-
 const ADD_MORE = `
-A key attests lists of bundles only with --purpose export.
 A JWK Set is imported completely or not at all: every key must be a public
 signing key on P-256. A JWK is named by its "kid". A certificate provides the
 key and its validity; its chain is not checked. A name that is already trusted
@@ -120,12 +117,12 @@ function defineAdd(command: Command, cli: Cli): void {
       .option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)')
       .option('--new-only', 'skip keys that are already trusted under this name'),
     parseTime,
-    DEFAULT_PURPOSES.join(' and '),
+    SIGNER_PURPOSES.join(' and '),
   ).action(async (path: string, options: AddOptions) => (await import('./run.ts')).add(cli, path, options));
   addExamples(command, {
     'trust a key': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
-    'for evidence, and for lists of bundles':
-      'drillproof keys add key.pub.pem --issuer acme-ci --purpose evidence --purpose export --trust trust.json',
+    'the key of a gate, for its summaries':
+      'drillproof keys add gate.pub.pem --issuer https://ci.example/gate --purpose summary --trust gates.json',
     'for one project only, until a day':
       'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
     'all keys that an issuer publishes': 'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',

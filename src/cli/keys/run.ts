@@ -10,7 +10,7 @@ import {
 import { countNoun } from '../../report/text/page.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';
-import { retireKey, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
+import { retireKey, SIGNER_PURPOSES, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
@@ -20,7 +20,6 @@ import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.t
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
 import {
   type AddOptions,
-  DEFAULT_PURPOSES,
   type GenerateOptions,
   type Moment,
   type RevokeOptions,
@@ -94,7 +93,7 @@ function toTrustedKey(key: ReadVerifyingKey, options: AddOptions): TrustedKey {
     keyId,
     point: key.point,
     compromised: !(revokedAt !== undefined && notCompromised),
-    purposes: options.purpose ?? DEFAULT_PURPOSES,
+    purposes: options.purpose ?? SIGNER_PURPOSES,
     ...defined({
       notBeforeMs,
       notAfterMs,

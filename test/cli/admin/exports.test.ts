@@ -79,7 +79,7 @@ describe('admin export create', () => {
     [`${create} --project ${PROJECT}`, 'usage.INVALID', 2],
     [`${create} --signing-key key.pem --issuer i`, 'io.NOT_FOUND', 2],
     [`${create} --issuer i --now`, 'usage.INVALID', 2],
-    [`${create} --from 2026-12-01`, 'server.ADMIN_REFUSED', 3],
+    [create.replace('--from 2026-11-01', '--from 2026-12-01'), 'server.ADMIN_REFUSED', 3],
     [`export create --organization ${id('org', 9)} --from 2026-11-01`, 'server.ADMIN_REFUSED', 3],
     [`delete bundle ${id('evidence', 9)} --project ${PROJECT}`, 'server.ADMIN_REFUSED', 3],
     [`delete export ${id('evexp', 9)} --organization ${ORG}`, 'server.ADMIN_REFUSED', 3],

@@ -6,7 +6,7 @@ import { readDecision, writeEnvelope, writePolicy } from './make.ts';
 useEvidenceFolder(async () => {
   await writeFile('no-envelope.json', '{}');
   await expectPass('keys generate --out qa.pem');
-  const add = '--trust two.json --purpose evidence --purpose export';
+  const add = '--trust two.json';
   await expectPass(`keys add qa.pub.pem --issuer acme-qa ${add}`);
   await expectPass(`keys add key.pub.pem --issuer acme-ci ${add}`);
   await expectPass(`keys add key.pub.pem --issuer acme-qa ${add}`);

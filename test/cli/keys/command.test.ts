@@ -48,6 +48,22 @@ const jwkOf = async (path: string, kid: string) => ({
 });
 
 describe('keys add', () => {
+  it('a key without --purpose verifies an export with a signed list, as it does with --key', async () => {
+    await expectPass('keys add key.pub.pem --issuer acme-ci --trust new.json');
+    await expectPass('verify export --require-list --trust new.json');
+    await expectPass('verify export --require-list --key key.pub.pem,issuer=acme-ci');
+  });
+
+  it('the finding about a wrong purpose has the command that adds the purpose', async () => {
+    await expectPass('keys add key.pub.pem --issuer acme-ci --purpose evidence --trust new.json');
+    const verify = 'verify export --require-list --trust new.json';
+    const output = await expectExit(verify, 1, 'trust.PURPOSE_MISMATCH');
+    const [, command = ''] = /"drillproof (keys set [^"]+)"/.exec(output.replaceAll(/\s+/g, ' ')) ?? [];
+    const words = command.replace('KEY', await readKeyId()).replace('FILE', 'new.json');
+    await expectPass(words);
+    await expectPass(verify);
+  });
+
   it('keys add and keys import add all keys of a JWK Set under their key ids', async () => {
     const names = ['ci-1', 'ci-2'];
     const { added } = await callJson('keys import jwks.json --issuer ci --trust new.json');
