@@ -1,7 +1,7 @@
 import { defined } from '../bytes/arguments.ts';
 import { digestOf } from '../bytes/hash.ts';
 import type { ZodMiniType } from 'zod/mini';
-import { operations, type Result } from '../contract/operations/operations.ts';
+import { type Operation, operations, type Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
 import { readFailure, readJson, exchange } from './http/exchange.ts';
 import { createBackOff } from './http/call.ts';
@@ -31,8 +31,9 @@ type Sending = {
   readonly signal: AbortSignal;
 };
 
-const progressSchema = operations['builds.uploads.read'].success.schema;
-const attemptSchema = operations['builds.uploads.put'].success.schema;
+const readRow = operations['builds.uploads.read'];
+const putRow = operations['builds.uploads.put'];
+type Row<T> = Operation & { readonly success: { readonly schema: ZodMiniType<T> } };
 
 // At most this many bytes are sent again after a connection fails.
 const PIECE_BYTES = 1024 * 1024;
@@ -58,9 +59,9 @@ type Request = {
 
 /** One request to the address, which is the credential: no token is sent. */
 async function request<T>(
-  schema: ZodMiniType<T>,
+  row: Row<T>,
   { method, headers = {}, body }: Request,
-  { url, settings, signal }: Sending,
+  { upload, url, settings, signal }: Sending,
 ): Promise<T> {
   const headersMs = settings.timeouts.headersMs + (body?.length ?? 0) / LEAST_BYTES_PER_MS;
   const patient = { ...settings, timeouts: { ...settings.timeouts, headersMs } };
@@ -72,7 +73,9 @@ async function request<T>(
   const wire = { method, url, headers: { ...common, ...headers }, ...defined({ body: body?.slice() }) };
   const response = await exchange(wire, patient, signal);
   if (!response.ok) throw await readFailure(response, settings, signal);
-  return readJson(response, schema, settings, signal);
+  const { projectId, buildAttemptId } = upload.attempt;
+  const expected = { row, schema: row.success.schema, input: { projectId, buildAttemptId } };
+  return readJson(response, expected, settings, signal);
 }
 
 function putRange(sending: Sending, first: number, end: number): Promise<BuildAttempt> {
@@ -80,11 +83,7 @@ function putRange(sending: Sending, first: number, end: number): Promise<BuildAt
   const whole = first === 0 && end === archive.length;
   const range = whole ? undefined : `bytes ${first}-${end - 1}/${archive.length}`;
   const headers = { ...upload.headers, ...defined({ 'Content-Range': range }) };
-  return request(
-    attemptSchema,
-    { method: upload.method, headers, body: archive.subarray(first, end) },
-    sending,
-  );
+  return request(putRow, { method: upload.method, headers, body: archive.subarray(first, end) }, sending);
 }
 
 // Answers of addresses that accept only complete archives.
@@ -93,7 +92,7 @@ const NO_PROGRESS: ReadonlySet<number | undefined> = new Set([400, 401, 403, 404
 /** The number of stored bytes; `undefined` if the address does not report it. */
 async function readProgress(sending: Sending): Promise<number | undefined> {
   try {
-    return (await request(progressSchema, { method: 'GET' }, sending)).receivedBytes;
+    return (await request(readRow, { method: 'GET' }, sending)).receivedBytes;
   } catch (failure) {
     const isOther = failure instanceof DrillproofError && failure.code === 'transport.RESPONSE_INVALID';
     if (isOther || NO_PROGRESS.has(httpStatusOf(failure))) return undefined;

@@ -118,6 +118,10 @@ export const evidenceCodes = {
     'The SHA-256 of the source does not match its artifactHash.',
     'Do not review this source as what ran; it was changed.',
   ),
+  'tool-source.SUBJECT_MISMATCH': cite('control API, Tool source').mismatch(
+    'The tool source is of a different project, build or package from the one that the caller expects.',
+    'Read the source of the package that you mean; this is a different one.',
+  ),
   'tool-source.TOO_LARGE': cite('control API, Limits').limit(
     'The tool source is larger than 1 MiB of UTF-8.',
     'Treat the response as wrong; a tool source is never larger.',

@@ -82,6 +82,10 @@ export const ioCodes = {
     'The response does not have the form that the operation defines.',
     'Check that the address is a control plane of version 1.',
   ),
+  'transport.ANSWER_MISMATCH': cite('control API, Endpoints').mismatch(
+    'The response describes a different resource from the one that the request named.',
+    'Do not use the response, and report it to the operator of the control plane.',
+  ),
   'transport.ABORTED': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'The caller cancelled the work.',
     'Run the command again; a mirror resumes where it stopped.',

@@ -192,6 +192,10 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
     sentence: 'the source has the size and SHA-256 that the resource states',
     own: ['tool-source.BYTES_MISMATCH', 'tool-source.DIGEST_MISMATCH'],
   },
+  'tool-source.expected': {
+    sentence: 'the source is of the project, build and package that the caller expects',
+    own: ['tool-source.SUBJECT_MISMATCH'],
+  },
   'tool-source.lock': {
     sentence: 'every field agrees with the lock that the caller trusts',
     own: ['tool-source.LOCK_INVALID', 'tool-source.LOCK_MISMATCH', 'tool-source.PACKAGE_UNLOCKED'],

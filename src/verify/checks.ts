@@ -73,6 +73,7 @@ const ROWS = {
   'local-report.bytes': { of: ['local-report'], required: 'always' },
   'tool-source.format': { of: ['tool-source'], required: 'always' },
   'tool-source.bytes': { of: ['tool-source'], required: 'always', after: ['tool-source.format'] },
+  'tool-source.expected': { of: ['tool-source'], required: 'always', after: ['tool-source.format'] },
   'tool-source.lock': { of: ['tool-source'], after: ['tool-source.format'] },
 } as const satisfies Readonly<Record<string, CheckRow>>;
 

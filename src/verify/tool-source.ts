@@ -7,6 +7,7 @@ import {
   type MembersOf,
   optional,
   optionsOf,
+  TEXT,
 } from '../bytes/arguments.ts';
 import { canonicalJson } from '../bytes/json/canonical.ts';
 import { digestOf } from '../bytes/hash.ts';
@@ -33,20 +34,31 @@ import { rateFindings } from './verdict.ts';
 export type VerifyToolSourceOptions = {
   /** The bytes of a `build.json` that the caller trusts; their SHA-256 must be the `buildHash`. */
   readonly lock?: Uint8Array;
+  /** What the source must be of; without a build and a package, any source that the lock has passes. */
+  readonly expect?: { readonly projectId?: string; readonly buildHash?: string; readonly packageId?: string };
 };
 
 const SUBJECT = 'tool-source';
-const TOOL_SOURCE_OPTIONS: MembersOf<VerifyToolSourceOptions> = { lock: optional(BYTES) };
+const TOOL_SOURCE_OPTIONS: MembersOf<VerifyToolSourceOptions> = {
+  lock: optional(BYTES),
+  expect: optional(
+    optionsOf({ projectId: optional(TEXT), buildHash: optional(TEXT), packageId: optional(TEXT) }),
+  ),
+};
 /** Room for 1 MiB of source with every character escaped, and for the other members. */
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Verifies a tool source resource, which is the JSON from the control plane as bytes or text. Its source must match the
- * size and digest that it states. With a lock that you trust, every field must match the lock (formats §7). The source is
- * never imported or executed. Never throws for what is in the bytes.
+ * size and digest that it states, and it must be of the project, build and package that you expect. With a lock that you
+ * trust, every field must match the lock (formats §7). The source is never imported or executed. Never throws for what is
+ * in the bytes.
  * @throws TypeError for an argument of the wrong kind
  * @example
- * const report = verifyToolSource(await readFile('mailer.json'), { lock: await readFile('build.json') });
+ * const report = verifyToolSource(await readFile('mailer.json'), {
+ *   lock: await readFile('build.json'),
+ *   expect: { packageId: 'mailer' },
+ * });
  * if (report.verdict !== 'verified') throw new Error(report.findings[0]?.message);
  */
 export function verifyToolSource(
@@ -60,7 +72,12 @@ export function verifyToolSource(
   const step =
     source === undefined
       ? endRemaining(format, listWaitingChecks('tool-source.format'), 'not_checked', reason)
-      : joinSteps([format, checkBytes(source), checkLock(source, options.lock)]);
+      : joinSteps([
+          format,
+          checkBytes(source),
+          checkExpected(source, options.expect ?? {}),
+          checkLock(source, options.lock),
+        ]);
   const intact = hasPassed(step, 'tool-source.lock') ? 'verified' : 'intact';
   return {
     schemaVersion: 1,
@@ -124,6 +141,23 @@ function checkBytes({ artifactHash, implementation }: ToolSource): Step {
       return finding(code, SUBJECT, { path, message, expected, actual });
     });
   return recordCheck('tool-source.bytes', findings);
+}
+
+/** `tool-source.expected` */
+function checkExpected(source: ToolSource, expect: NonNullable<VerifyToolSourceOptions['expect']>): Step {
+  const names = (['projectId', 'buildHash', 'packageId'] as const).filter(
+    (name) => expect[name] !== undefined,
+  );
+  if (names.length === 0)
+    return endCheck('tool-source.expected', 'not_applicable', 'the caller expects nothing in particular');
+  const findings = names
+    .filter((name) => expect[name] !== source[name])
+    .map((name) => {
+      const message = `the ${name} of the source is not what the caller expects`;
+      const values = { expected: expect[name]!, actual: source[name] };
+      return finding('tool-source.SUBJECT_MISMATCH', SUBJECT, { path: `/${name}`, message, ...values });
+    });
+  return recordCheck('tool-source.expected', findings);
 }
 
 /** `tool-source.lock` */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { link, lstat, symlink, readdir, readFile, writeFile } from 'node:fs/promises';
+import { link, lstat, symlink, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildArchive, localReport, SOURCE } from '../server/make.ts';
+import { faultServer, json } from '../faults/server.ts';
 import { call as callWith, expectPass, expectResult, SIGNER, useEvidenceFolder } from './make.ts';
 import { startPlane } from './mirror/served-exports.ts';
 
@@ -117,6 +118,9 @@ it('reports lists the local reports at the control plane with the claims of thei
 
 const readSource = (options: string) => call(`tool-source ${buildHash} greeter ${remote} ${options}`);
 
+const checkSaved = (named: string) =>
+  call(`tool-source ${named} --file tool.json --lock build.json --source other.js --force`);
+
 describe('tool-source', () => {
   it('tool-source checks the source with the lock, and saves both', async () => {
     const { code, stdout } = await readSource('--lock build.json --out tool.json --source tool.js');
@@ -148,6 +152,23 @@ describe('tool-source', () => {
       expect(await readFile('input.json')).toEqual(before);
     },
   );
+
+  it('tool-source checks that a saved source is of the build and package that are named', async () => {
+    expect((await checkSaved(`${buildHash} greeter`)).code).toBe(0);
+    await expectResult(checkSaved(`${buildHash} mailer`), 1, 'tool-source.SUBJECT_MISMATCH');
+    await rm('other.js');
+    await expectResult(checkSaved(`sha256:${'0'.repeat(64)} greeter`), 1, 'tool-source.SUBJECT_MISMATCH');
+    await expect(lstat('other.js')).rejects.toThrow();
+  });
+
+  it('tool-source writes nothing, and ends with 3, when a server answers for another package', async () => {
+    const answer = JSON.parse(await readFile('tool.json', 'utf8'));
+    const lying = await faultServer((_, response) => json(response, 200, answer));
+    const line = `tool-source ${buildHash} mailer ${PROJECT} --url ${lying.url} --lock build.json --source mailer.js`;
+    await expectResult(call(line), 3, 'transport.ANSWER_MISMATCH');
+    await expect(lstat('mailer.js')).rejects.toThrow();
+    await lying.close();
+  });
 
   it('tool-source saves nothing when the bytes were changed', async () => {
     await readSource('--out saved.json');

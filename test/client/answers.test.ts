@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { defined } from '../../src/bytes/arguments.ts';
 import { ControlError, HttpStatusError, httpStatusOf } from '../../src/client/http/errors.ts';
 import { TransportError } from '../../src/errors.ts';
+import { type CallableName, callableNames, operationRow } from '../../src/contract/operations/operations.ts';
+import * as samples from '../contract/resources.ts';
 import { envelope, json, type Answer } from '../faults/server.ts';
 import { eachServer, exportRef, exportResource, failureOf, testClient, TOKEN } from './make.ts';
 
@@ -196,4 +198,166 @@ describe('an answer that asks to wait', () => {
     expect(failure.details).toHaveProperty('retryAfterMs');
     expect(delays).toEqual([]);
   });
+});
+
+const { operation, authoringSession, authoringTurn, buildAttempt, environment, evidenceExport, hostedRun } =
+  samples;
+const { session, toolSource, evidenceBundle } = samples;
+const inProject = { projectId: operation.projectId ?? '' };
+const inConversation = { ...inProject, authoringSessionId: authoringSession.authoringSessionId };
+const inExport = { ...inProject, evidenceExportId: evidenceExport.evidenceExportId };
+const ofProject = { ...evidenceExport, scope: { kind: 'project', ...inProject } };
+const rerun = { run: { ...hostedRun, rerunOfHostedRunId: 'hrun_000000000009' }, operation };
+const upload = {
+  buildHash: buildAttempt.expectedBuildHash,
+  artifactDigest: buildAttempt.expectedArtifactDigest,
+  bytes: buildAttempt.expectedBytes,
+};
+
+/** An operation, its request, an answer to it, and each member of the answer that repeats the request. */
+const QUESTIONS: readonly (readonly [CallableName, object, object, string])[] = [
+  [
+    'sessions.extend',
+    { sessionId: session.sessionId, expectedLeaseGeneration: 1, expectedVersion: 7, ttlMs: 60_000 },
+    { session, operation },
+    'session.sessionId session.projectId operation.projectId',
+  ],
+  [
+    'authoring.turns.create',
+    { ...inConversation, prompt: 'x' },
+    { session: authoringSession, turn: authoringTurn, operation },
+    'session.authoringSessionId session.projectId turn.authoringSessionId turn.projectId operation.projectId',
+  ],
+  [
+    'builds.uploads.create',
+    upload,
+    { ...samples.buildUpload, attempt: { ...buildAttempt, buildHash: upload.buildHash } },
+    'attempt.projectId attempt.expectedBuildHash attempt.expectedArtifactDigest attempt.expectedBytes',
+  ],
+  [
+    'runs.reruns.create',
+    { hostedRunId: 'hrun_000000000009' },
+    rerun,
+    'run.rerunOfHostedRunId run.projectId operation.projectId',
+  ],
+  [
+    'builds.tools.source',
+    { buildHash: toolSource.buildHash, packageId: toolSource.packageId },
+    toolSource,
+    'projectId buildHash packageId',
+  ],
+  ['evidence.exports.read', inExport, ofProject, 'evidenceExportId scope.projectId'],
+  [
+    'evidence.bundles.read',
+    { evidenceBundleId: evidenceBundle.evidenceBundleId },
+    evidenceBundle,
+    'evidenceBundleId projectId',
+  ],
+  [
+    'builds.attempts.read',
+    { buildAttemptId: buildAttempt.buildAttemptId },
+    buildAttempt,
+    'buildAttemptId projectId',
+  ],
+  ['evidence.exports.list', {}, { items: [evidenceExport, ofProject] }, 'items.1.scope.projectId'],
+  ['operations.read', { operationId: operation.operationId }, operation, 'operationId projectId'],
+  ['operations.cancel', { operationId: operation.operationId }, operation, 'operationId projectId'],
+  ['runs.read', { hostedRunId: hostedRun.hostedRunId }, hostedRun, 'hostedRunId projectId'],
+  ['environments.read', { environmentId: environment.environmentId }, environment, 'environmentId projectId'],
+  ['sessions.read', { sessionId: session.sessionId }, session, 'sessionId projectId'],
+  ['authoring.sessions.read', inConversation, authoringSession, 'authoringSessionId projectId'],
+  [
+    'authoring.sessions.close',
+    inConversation,
+    { session: authoringSession, operation },
+    'session.authoringSessionId session.projectId operation.projectId',
+  ],
+  [
+    'authoring.turns.list',
+    inConversation,
+    { items: [authoringTurn] },
+    'items.0.authoringSessionId items.0.projectId',
+  ],
+  [
+    'authoring.turns.read',
+    { ...inConversation, authoringTurnId: authoringTurn.authoringTurnId },
+    authoringTurn,
+    'authoringTurnId authoringSessionId projectId',
+  ],
+];
+
+/** A copy of an answer with a different value of the same form at a path. */
+function changeAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined)
+    return typeof value === 'number'
+      ? value + 1
+      : String(value).replace(/.$/, (last) => (last === 'b' ? 'c' : 'b'));
+  if (Array.isArray(value)) return value.map((item, i) => (String(i) === name ? changeAt(item, rest) : item));
+  const fields = value as Readonly<Record<string, unknown>>;
+  return { ...fields, [name]: changeAt(fields[name], rest) };
+}
+
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce((at, name) => (at as Readonly<Record<string, unknown>>)[name], value);
+
+/** Calls an operation of a server with this answer. */
+const ask = async (name: CallableName, input: object, answer: unknown) => {
+  const { status } = operationRow(name).success;
+  const server = await serve((_, response) => json(response, status, answer));
+  const { client } = testClient(server.url);
+  const method = valueAt(client, name.split('.')) as (input: object) => Promise<unknown>;
+  return { work: method({ ...inProject, ...input }), server };
+};
+
+describe('an answer of', () => {
+  it.each(QUESTIONS)(
+    '%s about the resource that the request named is returned',
+    async (name, input, answer) => {
+      expect(await (await ask(name, input, answer)).work).toMatchObject(answer);
+    },
+  );
+
+  it.each(
+    QUESTIONS.flatMap(([name, input, answer, paths]) =>
+      paths.split(' ').map((path) => [name, path, input, answer] as const),
+    ),
+  )('%s whose %s is not that of the request is refused, once', async (name, path, input, answer) => {
+    const changed = changeAt(answer, path.split('.'));
+    const { work, server } = await ask(name, input, changed);
+    expect(await failureOf(work)).toMatchObject({
+      code: 'transport.ANSWER_MISMATCH',
+      path: `/${path.replaceAll('.', '/')}`,
+      details: {
+        expected: String(valueAt(answer, path.split('.'))),
+        actual: String(valueAt(changed, path.split('.'))),
+      },
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('runs.reruns.create that names no original run is refused', async () => {
+    const { rerunOfHostedRunId: _, ...run } = rerun.run;
+    const { work } = await call(
+      'runs.reruns.create',
+      { hostedRunId: rerun.run.rerunOfHostedRunId },
+      { ...rerun, run },
+    );
+    expect(await failureOf(work)).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
+  });
+
+  it('every operation with JSON that repeats its request is tested here', () => {
+    const names = callableNames.filter(
+      (name) => operationRow(name).success.kind === 'json' && name !== 'evidence.exports.localReports',
+    );
+    expect(QUESTIONS.map(([name]) => name).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+it('operations.wait refuses an operation other than the one that it follows', async () => {
+  const server = await serve((_, response) =>
+    json(response, 200, { ...operation, operationId: 'op_bbbbbbbbbbbb' }),
+  );
+  const { client } = testClient(server.url);
+  const work = client.operations.wait({ ...inProject, operationId: operation.operationId });
+  expect(await failureOf(work)).toMatchObject({ code: 'transport.ANSWER_MISMATCH' });
 });

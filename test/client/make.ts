@@ -51,7 +51,10 @@ export const sessionRef = { projectId: PROJECT, sessionId: 'ses_000000000001' };
 export const extendBody = { expectedLeaseGeneration: 1, expectedVersion: 7, ttlMs: 60_000 };
 
 /** The answer of sessions.extend. */
-export const extended = { session: { ...session, version: 8 }, operation };
+export const extended = {
+  session: { ...session, ...sessionRef, version: 8 },
+  operation: { ...operation, projectId: PROJECT },
+};
 
 /** Starts servers that are closed after each test. */
 export function eachServer(): (answer: Answer) => Promise<FaultServer> {

@@ -68,6 +68,16 @@ describe('sending the archive of an upload', () => {
     for (const { headers } of sent) expect(headers.has('authorization')).toBe(false);
   });
 
+  it('refuses an answer about another attempt', async () => {
+    const other = 'attempt_bbbbbbbbbbbb';
+    const { fetch } = network(() => undefined);
+    const lie: Fetch = async (url, init) => {
+      const response = new Response((await fetch(url, init)).body as ReadableStream<Uint8Array>);
+      return new Response((await response.text()).replaceAll(upload.attempt.buildAttemptId, other));
+    };
+    await expect(sendAll(lie)).rejects.toMatchObject({ code: 'transport.ANSWER_MISMATCH' });
+  });
+
   it.each(['refused', 'cut', 502] as const)('resumes after each request that is %s', async (what) => {
     const { fetch, sent } = network((_, n) => (n % 3 === 0 ? what : undefined));
     expect((await sendAll(fetch)).state).toBe('succeeded');

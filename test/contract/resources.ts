@@ -162,7 +162,7 @@ export const session = addResource(
   { excluded: { scenarioId: 'drillId' } },
 );
 
-addResource('environment', environmentSchema, [
+export const environment = addResource('environment', environmentSchema, [
   ...inProject,
   [f.id('env'), 'environmentId'],
   [f.string, 'name'],
@@ -271,7 +271,7 @@ addResource(
   },
 );
 
-addResource('build upload', buildUploadSchema, [
+export const buildUpload = addResource('build upload', buildUploadSchema, [
   [f.version, 'schemaVersion'],
   [f.resource(buildAttempt), 'attempt'],
   [f.oneOf('PUT'), 'method'],

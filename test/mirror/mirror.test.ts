@@ -171,7 +171,7 @@ describe('the documents of a mirror', () => {
     [
       'a different export is described',
       changed({ evidenceExportId: 'evexp_000000000009' }),
-      'transport.RESPONSE_INVALID',
+      'transport.ANSWER_MISMATCH',
     ],
   ])('are refused, and nothing is written, if %s', async (_, change, code) => {
     const folder = await newFolder();

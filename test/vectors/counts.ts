@@ -21,6 +21,6 @@ export const COUNTS: Readonly<Record<string, number>> = {
   signatures: 48,
   'strict-json': 109,
   summaries: 41,
-  'tool-sources': 41,
+  'tool-sources': 44,
   'trust-stores': 71,
 };

@@ -25,6 +25,30 @@ describe('a tool source', () => {
     },
   );
 
+  const { projectId, buildHash, packageId } = z
+    .object({ projectId: z.string(), buildHash: z.string(), packageId: z.string() })
+    .parse(JSON.parse(text));
+
+  test('of the project, build and package that the caller expects is verified with its lock', () => {
+    const expected = { projectId, buildHash, packageId };
+    const report = verifyToolSource(text, { lock: toUtf8(lock), expect: expected });
+    expect([report.verdict, stateOf(report, 'tool-source.expected')]).toEqual(['verified', 'passed']);
+    expect(stateOf(verifyToolSource(text), 'tool-source.expected')).toBe('not_applicable');
+  });
+
+  test.each([
+    ['projectId', projectId, 'prj_000000000099'],
+    ['buildHash', buildHash, `sha256:${'0'.repeat(64)}`],
+    ['packageId', packageId, 'mailer'],
+  ])('whose %s is not what the caller expects fails, although the lock has it', (name, actual, expected) => {
+    const report = verifyToolSource(text, { lock: toUtf8(lock), expect: { [name]: expected } });
+    expect(report.verdict).toBe('failed');
+    expect(report.findings).toMatchObject([
+      { code: 'tool-source.SUBJECT_MISMATCH', path: `/${name}`, expected, actual },
+    ]);
+    expect(stateOf(report, 'tool-source.lock')).toBe('passed');
+  });
+
   test.each<[string, string]>([
     ['', 'json.INVALID'],
     ['\ud800', 'encoding.UTF8_INVALID'],

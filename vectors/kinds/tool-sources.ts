@@ -15,6 +15,9 @@ const inputSchema = z.strictObject({
     .optional(z.strictObject({ text: z.string(), times: z.int() }))
     .check(z.describe('when it is there, implementation.source is this text so many times')),
   lock: z.optional(z.string()).check(z.describe('build.json as text, which the caller trusts')),
+  expect: z
+    .optional(z.strictObject({ buildHash: z.string(), packageId: z.string() }))
+    .check(z.describe('the build and package that the caller asked for')),
 });
 const expectedSchema = judgementSchema(RESULTS);
 type Input = z.infer<typeof inputSchema>;
@@ -79,6 +82,16 @@ const unlocked = (
   comment: string,
   code: Code = 'tool-source.LOCK_MISMATCH',
 ): Case => judge('failed', `lock-${id}`, { resource: text(patch), lock: lockText }, [code], flag, comment);
+const asked = (
+  result: 'verified' | 'failed',
+  id: string,
+  other: Partial<NonNullable<Input['expect']>>,
+  comment: string,
+): Case => {
+  const expected = { buildHash: sha256Of(lockText), packageId: 'zip-reader', ...other };
+  const codes: readonly Code[] = result === 'failed' ? ['tool-source.SUBJECT_MISMATCH'] : [];
+  return judge(result, id, { lock: lockText, expect: expected }, codes, 'LockBinding', comment);
+};
 const badLock = (id: string, value: string, flag: Flag, comment: string): Case =>
   judge(
     'failed',
@@ -107,6 +120,9 @@ const repeated = (times: number): Partial<Input> => {
 
 const sound = (): Case[] => [
   judge('verified', 'locked', { lock: lockText }, [], 'Usual', 'a source that the lock names'),
+  asked('verified', 'expected', {}, 'the build and package that the caller asked for'),
+  asked('failed', 'expected-package', { packageId: 'another' }, 'a package other than the one asked for'),
+  asked('failed', 'expected-build', { buildHash: sha256Of('x') }, 'a build other than the one asked for'),
   judge('intact', 'alone', {}, [], 'Usual', 'a source without a lock'),
   judge('intact', 'empty', { resource: text(withSource('')) }, [], 'Usual', 'no source at all'),
   judge('intact', 'no-ui', { resource: text({ '/ui': undefined }) }, [], 'Usual', 'no user interface'),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { toolSourceSchema } from '../../contract/resources/build.ts';
 import { typeDocument } from '../../evidence/document.ts';
@@ -28,8 +29,8 @@ type Options = RemoteOptions & {
 };
 
 const MORE = `
-The source must match its own size and digest and, with --lock, a build.json
-that you trust. It is never executed. Nothing is written if a check fails.`;
+The source must be of the build and package that you name. It must match its own
+size and digest and, with --lock, a build.json that you trust. It is never executed. Nothing is written if a check fails.`;
 
 export function defineToolSourceCommand(command: Command, cli: Cli): void {
   addRemoteOptions(addStandardOptions(command))
@@ -47,7 +48,8 @@ export function defineToolSourceCommand(command: Command, cli: Cli): void {
   addExamples(command, {
     'read it for review':
       'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
-    'check one that was saved': 'drillproof tool-source --file mailer.json --lock build.json',
+    'check one that was saved':
+      'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --file mailer.json --lock build.json',
   }).addHelpText('after', MORE);
 }
 
@@ -59,7 +61,11 @@ async function run(
 ): Promise<void> {
   const bytes = await readResource(cli, buildHash, packageId, options);
   const lock = options.lock === undefined ? undefined : await readInput(options.lock, MAX_LOCK_BYTES, cli);
-  const report = verifyToolSource(bytes, lock === undefined ? {} : { lock });
+  const { project: projectId } = options;
+  const report = verifyToolSource(
+    bytes,
+    defined({ lock, expect: defined({ projectId, buildHash, packageId }) }),
+  );
   // Without a lock, intact is the best possible verdict.
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
   if (cli.exitCode === 0) await save(cli, bytes, options);
@@ -74,14 +80,7 @@ async function readResource(
   options: Options,
 ): Promise<Uint8Array> {
   const { file } = options;
-  if (file !== undefined) {
-    if (buildHash !== undefined)
-      throw usageError(
-        '--file cannot be combined with a build',
-        'Name a build and package, or a saved resource.',
-      );
-    return readInput(file, MAX_RESOURCE_BYTES, cli);
-  }
+  if (file !== undefined) return readInput(file, MAX_RESOURCE_BYTES, cli);
   const hint = 'Name a build, a package, --url and --project, or a saved resource with --file FILE.';
   if (buildHash === undefined || packageId === undefined)
     throw usageError(`the ${buildHash === undefined ? 'build' : 'package'} is missing`, hint);

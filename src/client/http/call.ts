@@ -101,7 +101,7 @@ export async function callJson(
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
     return await attempt({ request, settings, options, scope }, (response) =>
-      readJson(response, schema, settings, scope.signal),
+      readJson(response, { row, schema, input }, settings, scope.signal),
     );
   } finally {
     scope.close();

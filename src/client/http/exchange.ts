@@ -7,6 +7,8 @@ import type { HttpAnswer, Settings } from '../options.ts';
 import { TransportError, DrillproofError, LimitError } from '../../errors.ts';
 import type * as z from 'zod/mini';
 import { errorEnvelopeSchema } from '../../contract/operations/errors.ts';
+import type { Operation } from '../../contract/operations/operations.ts';
+import { findDifference } from '../../contract/operations/rows.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { readBodyChunks } from './body.ts';
 import { assertDeclaredDigest, parseReprDigest, parseRetryAfter } from './headers.ts';
@@ -135,27 +137,48 @@ const refusedError = (why: string): TransportError =>
 
 const MAX_TEXT = 1000;
 
+/** The operation of an answer, its schema, and the request that the answer must be about. */
+export type Expected<T> = {
+  readonly row: Operation;
+  readonly schema: z.ZodMiniType<T>;
+  readonly input: object;
+};
+
 /**
- * The JSON of a successful answer, typed by the schema of its operation.
- * @throws TransportError `transport.RESPONSE_INVALID`, `transport.DIGEST_MISMATCH`, and what reading a body throws
+ * The JSON of a successful answer, typed by the schema of its operation and compared with the request.
+ * @throws TransportError `transport.RESPONSE_INVALID`, `transport.ANSWER_MISMATCH`, `transport.DIGEST_MISMATCH`, and what
+ *   reading a body throws
  * @throws LimitError `json.TOO_LARGE`
  */
 export async function readJson<T>(
   response: HttpAnswer,
-  schema: z.ZodMiniType<T>,
+  { row, schema, input }: Expected<T>,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<T> {
   const bytes = await collectBytes(readBodyChunks(response, settings, signal), settings.limits.jsonBytes);
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = typeValue(schema, parseAnswer(bytes, response.status));
-  if (result.success) return result.data;
+  if (result.success) {
+    assertAnswers(row, input, result.data);
+    return result.data;
+  }
   const issues = result.error.issues.map(({ path, message }) => ({ path: formatJsonPointer(path), message }));
   throw new TransportError(
     'transport.RESPONSE_INVALID',
     `the answer does not match the schema of the operation: ${issues[0]?.path}: ${issues[0]?.message}`,
     { details: { status: response.status, issues } },
   );
+}
+
+/** @throws TransportError `transport.ANSWER_MISMATCH` for an answer about another resource than the request */
+function assertAnswers(row: Operation, input: object, answer: unknown): void {
+  const difference = findDifference(row, input, answer);
+  if (difference === undefined) return;
+  const { expected, actual } = difference;
+  const path = formatJsonPointer(difference.path);
+  const message = `the answer has ${path} ${actual}, but the request named ${expected}`;
+  throw new TransportError('transport.ANSWER_MISMATCH', message, { path, details: { expected, actual } });
 }
 
 function parseAnswer(bytes: Uint8Array, status: number): JsonValue {

@@ -53,7 +53,15 @@ export const authoringSessionChangeSchema = z.strictObject({
   operation: operationResourceSchema,
 });
 
-export const rerunSchema = z.strictObject({ run: hostedRunSchema, operation: operationResourceSchema });
+export const rerunSchema = z.strictObject({
+  run: hostedRunSchema.check(
+    z.refine((run) => run.rerunOfHostedRunId !== undefined, {
+      error: 'a rerun names the run that it reproduces',
+      path: ['rerunOfHostedRunId'],
+    }),
+  ),
+  operation: operationResourceSchema,
+});
 
 /** Body of a change that needs none: an empty object. */
 export const emptyRequestSchema = z.strictObject({});

@@ -43,6 +43,8 @@ export type Operation = {
   /** A body of bytes instead of JSON. */
   readonly content?: { readonly mediaType: string; readonly maxBytes: number };
   readonly success: JsonSuccess | BytesSuccess;
+  /** Where a resource of the answer repeats members of the request, if not under their own names. */
+  readonly repeats?: Readonly<Record<string, string>>;
   /** Codes that it may answer with, beyond those that `errorsOf` adds for every operation of its kind. */
   readonly errors?: readonly ControlCode[];
 };
@@ -147,6 +149,11 @@ export const operations = {
     params: z.strictObject(inProject),
     body: build.buildUploadRequestSchema,
     success: { status: 201, kind: 'json', schema: build.buildUploadSchema },
+    repeats: {
+      buildHash: 'expectedBuildHash',
+      artifactDigest: 'expectedArtifactDigest',
+      bytes: 'expectedBytes',
+    },
   },
   'runs.reruns.create': {
     ...write,
@@ -157,6 +164,7 @@ export const operations = {
     params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
     body: answers.emptyRequestSchema,
     success: { status: 202, kind: 'json', schema: answers.rerunSchema },
+    repeats: { hostedRunId: 'rerunOfHostedRunId' },
     errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE'],
   },
   'builds.tools.source': {
@@ -178,6 +186,7 @@ export const operations = {
     summary: 'Read the state of one evidence export.',
     params: z.strictObject(inExport),
     success: { status: 200, kind: 'json', schema: evidenceExportSchema },
+    repeats: { projectId: 'scope.projectId' },
   },
   'evidence.exports.localReports': {
     ...readEvidence,
@@ -221,6 +230,7 @@ export const operations = {
     params: z.strictObject(inProject),
     query: answers.pageQuerySchema,
     success: { status: 200, kind: 'json', schema: answers.evidenceExportPageSchema },
+    repeats: { projectId: 'scope.projectId' },
     errors: ['control.CURSOR_INVALID'],
   },
   'evidence.exports.manifest': {

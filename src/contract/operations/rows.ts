@@ -92,3 +92,50 @@ function decodeSegment(segment: string): string | undefined {
     return undefined;
   }
 }
+
+type Fields = { readonly [name: string]: unknown };
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+type At = readonly [path: readonly string[], value: unknown];
+
+/** The resources of an answer, which carry a schemaVersion: the answer, its members and its items. */
+function listResources(answer: Fields): readonly (readonly [path: readonly string[], resource: Fields])[] {
+  const { items, ...members } = answer;
+  const values: readonly At[] = [
+    [[], answer],
+    ...Object.entries(members).map(([name, value]): At => [[name], value]),
+    ...(Array.isArray(items) ? items : []).map((item, i): At => [['items', String(i)], item]),
+  ];
+  return values.flatMap(([path, value]) =>
+    isObject(value) && 'schemaVersion' in value ? [[path, value] as const] : [],
+  );
+}
+
+const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A member of an answer that repeats a member of the request with a different value. */
+export type AnswerDifference = {
+  readonly path: readonly string[];
+  readonly expected: string;
+  readonly actual: string;
+};
+
+/**
+ * Compares an answer with its request: each resource in it must have the parameters of the path and query that it
+ * repeats, under the same name or as the row says. Returns the first difference.
+ */
+export function findDifference(row: Operation, input: object, answer: unknown): AnswerDifference | undefined {
+  const names = { ...row.params.shape, ...row.query?.shape, ...row.repeats };
+  const parameters = Object.entries(input).filter(([name]) => Object.hasOwn(names, name));
+  for (const [at, resource] of isObject(answer) ? listResources(answer) : [])
+    for (const [name, expected] of parameters) {
+      const path = (row.repeats?.[name] ?? name).split('.');
+      const actual = path.reduce<unknown>(
+        (value, key) => (isObject(value) ? value[key] : undefined),
+        resource,
+      );
+      if (expected === undefined || actual === undefined || actual === expected) continue;
+      return { path: [...at, ...path], expected: formatValue(expected), actual: formatValue(actual) };
+    }
+  return undefined;
+}

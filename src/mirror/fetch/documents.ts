@@ -1,7 +1,7 @@
 import { ControlError, httpStatusOf } from '../../client/http/errors.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
-import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
+import { DrillproofError, LimitError } from '../../errors.ts';
 import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
@@ -65,7 +65,7 @@ async function readAvailableExport(run: Run): Promise<EvidenceExport> {
 /**
  * Reads the export resource until the export is generated, failed or deleted; once if the caller does not wait. The
  * interval grows, and a longer one that the control plane asks for is used.
- * @throws DrillproofError `mirror.WAIT_EXCEEDED`; TransportError `transport.RESPONSE_INVALID`; what the client throws
+ * @throws DrillproofError `mirror.WAIT_EXCEEDED`; what the client throws
  */
 async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
   const untilMs = run.startedAtMs + run.waitMs;
@@ -87,14 +87,12 @@ async function readResource(run: Run): Promise<ResourceAnswer> {
   const { client, exportRef, pacer } = run;
   const options = callOptions(run, EXPORT_RESOURCE, pacer.attempts());
   try {
-    const resource = await client.evidence.exports.read(exportRef, options);
-    if (resource.evidenceExportId === exportRef.evidenceExportId) return { resource };
+    return { resource: await client.evidence.exports.read(exportRef, options) };
   } catch (cause) {
     const asks = cause instanceof ControlError && cause.retryable && cause.retryAfterMs !== undefined;
     if (!asks || run.waitMs === 0) throw cause;
     return { askedMs: cause.retryAfterMs };
   }
-  throw new TransportError('transport.RESPONSE_INVALID', 'the answer describes another export');
 }
 
 function reportWaiting(run: Run, resource: EvidenceExport, delayMs: number): void {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { defined } from '../../bytes/arguments.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
@@ -35,17 +36,21 @@ const toolShape = z.object({
   resource: z.string(),
   repeatedSource: z.optional(z.object({ text: z.string(), times: z.int() })),
   lock: z.optional(z.string()),
+  expect: z.optional(z.object({ buildHash: z.string(), packageId: z.string() })),
 });
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
-function testToolSource({ resource, repeatedSource, lock }: z.infer<typeof toolShape>): Outcome {
+function testToolSource({ resource, repeatedSource, lock, expect }: z.infer<typeof toolShape>): Outcome {
   let text = resource;
   if (repeatedSource !== undefined) {
     const { implementation, ...rest } = resourceShape.parse(JSON.parse(resource));
     const source = repeatedSource.text.repeat(repeatedSource.times);
     text = JSON.stringify({ ...rest, implementation: { ...implementation, source } });
   }
-  const report = verifyToolSource(text, lock === undefined ? {} : { lock: toUtf8(lock) });
+  const report = verifyToolSource(
+    text,
+    defined({ lock: lock === undefined ? undefined : toUtf8(lock), expect }),
+  );
   return makeOutcome(report.verdict, [report]);
 }
 
