@@ -19,7 +19,7 @@ import {
 } from './options.ts';
 import { createSendUpload, type SendUpload } from './upload.ts';
 import { createWait, type Wait } from './wait.ts';
-import { LimitError } from '../errors.ts';
+import { LimitError, TransportError } from '../errors.ts';
 
 type ReportsName = 'evidence.exports.localReports';
 type ExportsName = 'evidence.exports.list';
@@ -41,12 +41,14 @@ type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | un
 /**
  * Every item of a list, in order. A page without items but with a cursor is not the last one: only an absent cursor
  * ends the list.
+ * @param accept throws for an item that cannot follow those before it
  * @throws LimitError `client.PAGES_EXCEEDED` for a repeated cursor, or more pages or items than the limits
  */
 export async function* listItems<T>(
   fetchPage: (place: Place, how: How) => Promise<Rows<T>>,
   limits: Pick<Settings['limits'], 'pages' | 'items'>,
   { pageSize = 100, ...how }: PageOptions,
+  accept: (item: T) => void,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -59,6 +61,7 @@ export async function* listItems<T>(
     if (items > limits.items) throw pagesError(`the list has more than ${limits.items} items`);
     for (const row of rows) {
       how.signal?.throwIfAborted();
+      accept(row);
       yield row;
     }
     if (nextCursor === undefined) return;
@@ -68,6 +71,28 @@ export async function* listItems<T>(
   }
 }
 
+/** Accepts each item once, and each with a higher ordinal than the one before, also on another page. */
+function createOrderCheck<T>(describe: (item: T) => { readonly id: string; readonly ordinal?: number }) {
+  const ids = new Set<string>();
+  let last = -Infinity;
+  return (item: T): void => {
+    const { id, ordinal } = describe(item);
+    if (ids.has(id)) throw listError(`the list has ${id} more than once`);
+    ids.add(id);
+    if (ordinal === undefined) return;
+    if (ordinal <= last) throw listError(`the list has the ordinal ${ordinal} of ${id} after ${last}`);
+    last = ordinal;
+  };
+}
+
+function readReportRow({ source, archive }: LocalReportItem) {
+  const { localReportId: id, ordinal } = source;
+  if (archive.localReportId === id) return { id, ordinal };
+  throw listError(`the list has the archive of ${archive.localReportId} for ${id}`);
+}
+
+const listError = (message: string): TransportError =>
+  new TransportError('transport.RESPONSE_INVALID', message);
 const pagesError = (message: string): LimitError => new LimitError('client.PAGES_EXCEEDED', message);
 
 /** The ids of an export and of a project through which it is read. */
@@ -106,9 +131,16 @@ export type Client = Methods & {
     input: Input<N>,
     options?: DownloadOptions,
   ): Promise<Download>;
-  /** Every local report of an export, page by page. @throws LimitError `client.PAGES_EXCEEDED` */
+  /**
+   * Every local report of an export, page by page.
+   * @throws LimitError `client.PAGES_EXCEEDED`; TransportError `transport.RESPONSE_INVALID` for a report that comes twice or
+   *   an ordinal that does not rise
+   */
   localReports(exportRef: ExportRef, options?: PageOptions): AsyncGenerator<LocalReportItem, void, undefined>;
-  /** Every export that can be read through a project, page by page. @throws LimitError `client.PAGES_EXCEEDED` */
+  /**
+   * Every export that can be read through a project, page by page.
+   * @throws LimitError `client.PAGES_EXCEEDED`; TransportError `transport.RESPONSE_INVALID` for an export that comes twice
+   */
   exports(projectId: string, options?: PageOptions): AsyncGenerator<ExportItem, void, undefined>;
   /** For resuming a download: waits by the retry policy, or throws the failure. */
   readonly backOff: BackOff;
@@ -156,6 +188,7 @@ export function createClient(options: ClientOptions): Client {
           call('evidence.exports.localReports', { projectId, evidenceExportId, ...place }, page),
         settings.limits,
         how,
+        createOrderCheck(readReportRow),
       ),
     // A project may have more exports than an export may have bundles: only the pages are limited.
     exports: (projectId: string, how: PageOptions = {}) =>
@@ -163,6 +196,7 @@ export function createClient(options: ClientOptions): Client {
         (place, page) => call('evidence.exports.list', { projectId, ...place }, page),
         { ...settings.limits, items: Infinity },
         how,
+        createOrderCheck(({ evidenceExportId: id }: ExportItem) => ({ id })),
       ),
     backOff: createBackOff(settings),
   });

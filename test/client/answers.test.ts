@@ -337,7 +337,7 @@ describe('an answer of', () => {
 
   it('runs.reruns.create that names no original run is refused', async () => {
     const { rerunOfHostedRunId: _, ...run } = rerun.run;
-    const { work } = await call(
+    const { work } = await ask(
       'runs.reruns.create',
       { hostedRunId: rerun.run.rerunOfHostedRunId },
       { ...rerun, run },

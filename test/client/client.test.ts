@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { listItems, type LocalReportItem } from '../../src/client/client.ts';
 import { LimitError } from '../../src/errors.ts';
 import { localReportItem } from '../contract/resources.ts';
-import { EXPORT, exportRef, failureOf, PROJECT, testClient } from './make.ts';
+import { EXPORT, exportRef, exportResource, failureOf, PROJECT, testClient } from './make.ts';
 import { forAllAsync } from '../support/property.ts';
 
-const reportItem = (ordinal: number): LocalReportItem => ({
-  ...localReportItem,
-  source: { ...localReportItem.source, ordinal },
+const reportItem = (ordinal: number, id = `lrep_${ordinal}`): LocalReportItem => ({
+  source: { ...localReportItem.source, ordinal, localReportId: id },
+  archive: { ...localReportItem.archive, localReportId: id },
 });
 
 type Page = Parameters<typeof listItems<number>>[0];
@@ -28,12 +28,22 @@ function listOf(sizes: readonly number[]) {
 
 async function listAll(page: Page, limits = { pages: 100, items: 100 }): Promise<number[]> {
   const items: number[] = [];
-  for await (const item of listItems(page, limits, {})) items.push(item);
+  for await (const item of listItems(page, limits, {}, () => undefined)) items.push(item);
   return items;
 }
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 const loops: Page = ({ cursor }) => Promise.resolve({ items: [], nextCursor: cursor === 'a' ? 'b' : 'a' });
+
+/** A client whose server answers with these pages. */
+const pagesOf = (pages: readonly (readonly object[])[]) => {
+  let n = 0;
+  const fetch = () => {
+    const nextCursor = n + 1 < pages.length ? String(n) : undefined;
+    return Promise.resolve(Response.json({ items: pages[n++], nextCursor }));
+  };
+  return testClient('http://control.example', { fetch }).client;
+};
 
 describe('a list that is read page by page', () => {
   it('is every item of every page, in order, however the list is cut', async () => {
@@ -76,7 +86,7 @@ describe('a list that is read page by page', () => {
       };
       const items: number[] = [];
       const list = async (): Promise<void> => {
-        const all = listItems(stopping, { pages: 9, items: 9 }, { signal: stop.signal });
+        const all = listItems(stopping, { pages: 9, items: 9 }, { signal: stop.signal }, () => undefined);
         for await (const listed of all) items.push(listed);
       };
       await expect(list()).rejects.toBe('enough');
@@ -101,5 +111,41 @@ describe('a list that is read page by page', () => {
       `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7`,
       `http://control.example/v1/projects/${PROJECT}/evidence-exports/${EXPORT}/local-reports?limit=7&cursor=next+one`,
     ]);
+  });
+
+  it.each([
+    ['the same ordinal twice', [[reportItem(1), reportItem(1, 'lrep_b')]], 1],
+    ['a lower ordinal', [[reportItem(1), reportItem(0)]], 1],
+    ['a lower ordinal on the next page', [[reportItem(0), reportItem(7)], [reportItem(6)]], 2],
+    [
+      'a report twice, with another ordinal, on the next page',
+      [[reportItem(0)], [reportItem(1, 'lrep_0')]],
+      1,
+    ],
+  ])(
+    'fails with RESPONSE_INVALID for local reports with %s, and returns those before it',
+    async (_, pages, good) => {
+      const items: LocalReportItem[] = [];
+      const list = async (): Promise<void> => {
+        for await (const listed of pagesOf(pages).localReports(exportRef)) items.push(listed);
+      };
+      expect(await failureOf(list())).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
+      expect(items).toHaveLength(good);
+    },
+  );
+
+  it('returns local reports whose ordinals rise with gaps', async () => {
+    const ordinals: number[] = [];
+    const client = pagesOf([[reportItem(-3), reportItem(0)], [], [reportItem(9)]]);
+    for await (const { source } of client.localReports(exportRef)) ordinals.push(source.ordinal);
+    expect(ordinals).toEqual([-3, 0, 9]);
+  });
+
+  it('fails with RESPONSE_INVALID for an export that comes twice', async () => {
+    const client = pagesOf([[exportResource], [exportResource]]);
+    const list = async (): Promise<void> => {
+      for await (const _ of client.exports(PROJECT)) continue;
+    };
+    expect(await failureOf(list())).toMatchObject({ code: 'transport.RESPONSE_INVALID' });
   });
 });

@@ -104,8 +104,9 @@ function createPageServer(pages: Input['pages'], body: Body, cursors: (string | 
     const { searchParams } = new URL(address instanceof Request ? address.url : address);
     const page = pages[cursors.length];
     if (page === undefined) throw new TypeError('the client requests more pages than exist');
+    const before = pages.slice(0, cursors.length).reduce((sum, { items }) => sum + items, 0);
     cursors.push(searchParams.get('cursor'));
-    const rows = Array.from({ length: page.items }, (_, n) => item(n));
+    const rows = Array.from({ length: page.items }, (_, n) => item(before + n));
     const text = JSON.stringify({ ...page, items: rows });
     return Promise.resolve(new Response(body(text), { headers: { 'Content-Type': 'application/json' } }));
   };
