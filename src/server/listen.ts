@@ -159,11 +159,15 @@ const announcesBody = ({ header }: HttpRequest): boolean =>
 /** Cuts a connection whose request was answered if the unread body of the request does not end in time. */
 function boundUnreadBody(request: IncomingMessage, response: ServerResponse, timeoutMs: number): void {
   response.once('finish', () => {
-    if (request.complete) return;
-    const cut = setTimeout(() => {
-      if (!request.complete) request.socket.destroy();
-    }, timeoutMs);
-    request.once('close', () => clearTimeout(cut));
+    const { complete, socket } = request;
+    if (complete) return;
+    const cut = setTimeout(() => socket.destroy(), timeoutMs);
+    const end = (): void => {
+      clearTimeout(cut);
+      socket.off('close', end);
+    };
+    request.once('close', end); // the body ended; a request whose connection closes after its answer never closes
+    socket.once('close', end);
   });
 }
 

@@ -3,11 +3,22 @@ import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
 import { createAdmin } from '../../../src/server/admin/admin.ts';
 import { openEmbedded } from '../../../src/server/open-stores.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseExposition } from '../../server/telemetry/parse-exposition.ts';
-import { EXPORT, id, ingestExport, ORG, part, PROJECT, createTenants, token } from '../../server/make.ts';
+import {
+  EXPORT,
+  HASH,
+  id,
+  ingestExport,
+  ORG,
+  part,
+  PROJECT,
+  createTenants,
+  token,
+} from '../../server/make.ts';
 import { drillproof, expectExit, parseLines, type ProcessOptions, start, useScratch } from '../make.ts';
 
 type Serving = {
@@ -240,6 +251,34 @@ it('serve ends a stalled download when --drain is over', async () => {
   expect(hasEvent(serving, 'serve.stopped')).toBe(true);
   socket.destroy();
 });
+
+it.each([
+  ['of another length', 'application/zip', PADDING + 1, 422],
+  ['of another type', 'text/plain', PADDING, 415],
+])(
+  'a server that refused an upload %s before reading it exits right after SIGTERM',
+  async (_, type, bytes, status) => {
+    const { bearer } = await ingestEvidence();
+    const serving = await serve();
+    const client = createClient({ baseUrl: serving.url, token: bearer });
+    const announced = { buildHash: HASH, artifactDigest: HASH, bytes: PADDING };
+    const { uploadUrl } = await client.builds.uploads.create({ projectId: PROJECT, ...announced });
+    const sending = httpRequest(uploadUrl, {
+      method: 'PUT',
+      headers: { 'Content-Type': type, 'Content-Length': bytes },
+    });
+    sending.on('error', () => undefined);
+    sending.write(new Uint8Array(1024 * 1024));
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(status);
+    sending.destroy();
+    await expect.poll(() => hasEvent(serving, 'request')).toBe(true);
+    const startedMs = Date.now();
+    serving.child.kill('SIGTERM');
+    expect(await serving.ended).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(10_000);
+  },
+);
 
 it('a stopped server closes its store completely, and the next server opens it', async () => {
   await ingestEvidence();
