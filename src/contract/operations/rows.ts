@@ -20,12 +20,11 @@ const withBearer: readonly ControlCode[] = [
 const withBody: readonly ControlCode[] = ['control.PAYLOAD_TOO_LARGE', 'control.UNSUPPORTED_MEDIA_TYPE'];
 const withIdempotency: readonly ControlCode[] = [
   'control.IDEMPOTENCY_KEY_REQUIRED',
-  'control.IDEMPOTENCY_KEY_IN_USE',
   'control.IDEMPOTENCY_KEY_REUSED',
 ];
 const withRanges: readonly ControlCode[] = ['control.RANGE_NOT_SATISFIABLE'];
 
-/** Every code with which an operation may answer. */
+/** Every code with which our server may answer an operation. Clients understand every code of `controlErrors`. */
 export function errorsOf(row: Operation): readonly ControlCode[] {
   const ranges = row.success.kind === 'bytes' && row.success.ranges;
   return [

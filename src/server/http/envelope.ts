@@ -92,9 +92,7 @@ function buildEnvelope(error: ControlError, code: ControlCode, correlationId: st
 
 // A refusal that is not a fault, such as of a server that is not ready, needs only the log line of its request.
 const isOwnRefusal = (error: unknown): boolean =>
-  error instanceof ControlError &&
-  error.cause === undefined &&
-  (error.code === 'control.NOT_IMPLEMENTED' || error.code === 'control.UNAVAILABLE');
+  error instanceof ControlError && error.cause === undefined && error.code === 'control.UNAVAILABLE';
 
 /** Builds the error envelope of any failure (control API, Errors), and logs a failure that the caller cannot fix. */
 export function buildErrorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
