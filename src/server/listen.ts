@@ -19,7 +19,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/fs-errors.ts';
-import { cutOf } from './http/body.ts';
+import { CLOSE, cutOf } from './http/body.ts';
 import type { App } from './app.ts';
 import {
   ControlError,
@@ -57,16 +57,29 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-// Refusals before a request exists, by the error code of Node's parser (control API, Errors).
-const CLIENT_ERRORS: Readonly<Record<string, ConstructorParameters<typeof ControlError>>> = {
-  HPE_HEADER_OVERFLOW: ['control.HEADERS_TOO_LARGE', 'the headers are too large'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive'],
+type Refusal = ConstructorParameters<typeof ControlError>;
+
+// Refusals of Node's parser, by its error code (control API, Errors).
+const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: ['control.HEADERS_TOO_LARGE', 'the headers are too large', CLOSE],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large', CLOSE],
+  HPE_INVALID_EOF_STATE: ['control.REQUEST_INVALID', 'the request ended early', CLOSE],
+  ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive', CLOSE],
 };
-const MALFORMED: (typeof CLIENT_ERRORS)[string] = [
-  'control.REQUEST_INVALID',
-  'the request is not well-formed HTTP/1.1',
-];
+const MALFORMED: Refusal = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
+const refuseMethod = (message: string): ControlError =>
+  new ControlError('control.METHOD_NOT_ALLOWED', message, { headers: { Allow: 'GET, HEAD, POST, PUT' } });
+
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [^ \r\n]+ HTTP\/1\.[01]\r\n/;
+
+/** Refuses a request that Node could not parse. Its parser knows only the registered methods. */
+function describeClientError(error: Error & { readonly rawPacket?: unknown }): ControlError {
+  const code = errnoOf(error) ?? '';
+  const line = error.rawPacket instanceof Uint8Array ? Buffer.from(error.rawPacket).toString('latin1') : '';
+  return code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(line)
+    ? refuseMethod('the method is unknown')
+    : new ControlError(...(CLIENT_ERRORS[code] ?? MALFORMED));
+}
 
 function formatAnswer({ status, headers, body }: ErrorAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -121,22 +134,16 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     ),
   );
   server.on('connect', (_request, socket) =>
-    refuseRaw(
-      socket,
-      new ControlError('control.METHOD_NOT_ALLOWED', 'this server is not a proxy', {
-        headers: { Allow: 'GET, HEAD, POST, PUT' },
-      }),
-      reporting,
-    ),
+    refuseRaw(socket, refuseMethod('this server is not a proxy'), reporting),
   );
   server.on('clientError', (error, socket) => {
-    const code = errnoOf(error);
     const requests = unanswered(socket);
-    // A client that has closed its half can still read why its body is refused.
-    if (code === 'HPE_INVALID_EOF_STATE' && requests.length > 0)
-      for (const request of requests) cutOf(request).abort();
-    else if (code === 'ECONNRESET' || !socket.writable || requests.length > 0) socket.destroy();
-    else refuseRaw(socket, new ControlError(...(CLIENT_ERRORS[code ?? ''] ?? MALFORMED)), reporting);
+    const isBody = requests.some(({ complete }) => !complete);
+    if (errnoOf(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (requests.length === 0) refuseRaw(socket, describeClientError(error), reporting);
+    // The client can still read why its body is refused.
+    else if (isBody) for (const request of requests) cutOf(request).abort(describeClientError(error));
+    else socket.destroy();
   });
 }
 

@@ -72,9 +72,42 @@ it.each<[string, string, ControlCode?]>([
   ['headers above the limit', LARGE, 'control.HEADERS_TOO_LARGE'],
   ['headers that never end', `GET / HTTP/1.1\r\n${HOST}A: `, 'control.REQUEST_TIMEOUT'],
   ['an unknown expectation', `${POST}Expect: 200-ok\r\n\r\n`, 'control.EXPECTATION_FAILED'],
+  ['an unknown method', `FOO /v1 HTTP/1.1\r\n${HOST}\r\n`, 'control.METHOD_NOT_ALLOWED'],
+  ['a fragment', `GET /healthz#x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
   ['an Upgrade, which is ignored,', UPGRADE, 'control.UNAUTHENTICATED'],
 ])('a request with %s gets the error envelope, and nothing else', async (_, text, code) => {
   expectRaw(await raw(text), code ?? 'control.REQUEST_INVALID');
+});
+
+it.each([
+  '/x/../healthz',
+  '/%2e%2e/healthz',
+  '/.%2E/healthz',
+  '/./healthz',
+  '/healthz/.',
+  '/v1/..',
+  '/%2e?a=b',
+])('the path %s, which has a dot segment, is refused before it is routed', async (path) => {
+  expectRaw(await raw(`GET ${path} HTTP/1.1\r\n${HOST}${CLOSE}\r\n`), 'control.REQUEST_INVALID');
+  expect(plane.requests.at(-1)?.operation).toBe('malformed');
+});
+
+it.each(['/healthz?a=/../b', '/healthz?..'])(
+  'the path %s, whose query has dots, is answered',
+  async (path) => {
+    expect(await raw(`GET ${path} HTTP/1.1\r\n${HOST}${CLOSE}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  },
+);
+
+it.each<[string, string, ControlCode?]>([
+  ['without a size', 'zz\r\n'],
+  ['without its end', '2\r\n{}x'],
+  ['with extensions without end', `2;${'a'.repeat(32 * 1024)}`, 'control.PAYLOAD_TOO_LARGE'],
+])('an authenticated request with a chunk %s gets the error envelope', async (_, chunk, code) => {
+  const head = `POST ${inProject(`runs/${id('hrun', 1)}/reruns`)} HTTP/1.1\r\n${HOST}${bearer()}`;
+  const framing =
+    'Idempotency-Key: key-00000001\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+  expectRaw(await raw(`${head}${framing}\r\n${chunk}`), code ?? 'control.REQUEST_INVALID');
 });
 
 it('a CONNECT request gets the error envelope', async () => {

@@ -23,14 +23,15 @@ export type Pace = {
   readonly received: (bytes: number) => void;
 };
 
-/** The pace of a body, whether it is complete when it ends, and the signal that its client has closed. */
+/** The pace of a body, whether it is complete when it ends, and the signal that its rest cannot be read. */
 export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: AbortSignal };
 
 const cuts = new WeakMap<object, AbortController>();
 
 /**
- * Returns the controller that aborts when the client of a request closes its half of the connection. Ending the request
- * itself would make Node close the other half too, before the client is answered.
+ * Returns the controller that aborts, with the refusal as its reason, when the rest of a body cannot be read: its client
+ * closed its half of the connection, or sent a malformed chunk. Ending the request itself would make Node close the other
+ * half too, before the client is answered.
  */
 export function cutOf(request: object): AbortController {
   const cut = cuts.get(request) ?? new AbortController();
@@ -59,14 +60,14 @@ export function createPace(
 }
 
 /** For failures that leave the rest of the body unread, so that the connection cannot be used again. */
-const CLOSE = { headers: { Connection: 'close' } };
+export const CLOSE = { headers: { Connection: 'close' } };
 
 const slowError = (): ControlError =>
   new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
 
 const ignore = (): void => undefined;
 
-/** Reads a piece. @throws ControlError `control.REQUEST_TIMEOUT`; `control.REQUEST_INVALID` if the client closed */
+/** Reads a piece. @throws ControlError `control.REQUEST_TIMEOUT`; the reason of `cut` */
 async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
   if (leftMs <= 0) throw slowError();
@@ -74,7 +75,7 @@ async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   let end = ignore;
   const late = new Promise<never>((_, reject) => {
     timers.push(setTimeout(() => reject(slowError()), leftMs));
-    end = () => void timers.push(setTimeout(() => reject(earlyEndError()), CUT_MS));
+    end = () => void timers.push(setTimeout(() => reject(pace.cut.reason), CUT_MS));
   });
   if (pace.cut.aborted) end();
   else pace.cut.addEventListener('abort', end);

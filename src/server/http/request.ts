@@ -4,7 +4,7 @@ import { ControlError } from './envelope.ts';
 /** A request from the HTTP server of Node or from a `Request`. */
 export type HttpRequest = {
   readonly method: string;
-  /** As it was sent, percent-encoded. */
+  /** As it was sent, percent-encoded, without dot segments. */
   readonly path: string;
   /** What follows the question mark. */
   readonly query: string;
@@ -22,27 +22,20 @@ type BodyReader = {
   readonly cancel: () => void;
 };
 
-const invalidTarget = (cause?: unknown): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid', {
-    cause,
-  });
+const invalidTarget = (): ControlError =>
+  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid');
 
-const PLAIN_TARGET = /^\/[!$&-;=?-[\]_a-z~]*$/;
-const DOT_SEGMENT = /\/\.\.?(?:[/?]|$)/;
+// A path and a query. A fragment is not sent, and readers of addresses take a backslash for a slash.
+const TARGET = /^\/[^\\?#]*(?:\?[^#]*)?$/;
+// A proxy that compares paths as text would allow a path that leads elsewhere once its dot segments are resolved.
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const PLAIN_HOST = /^[a-z0-9._-]+(?::[0-9]{1,5})?$/;
 const PORT = /:[0-9]*$/;
 
-/** Normalizes a target as URL parsers do: without dot segments, and percent-encoded. */
-function normalizeTarget(target: string): string {
-  if (PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return target;
-  // URL parsers read a backslash as a slash; a target without a slash at its start is not a path.
-  if (!/^\/[^\\?]*(?:\?|$)/.test(target)) throw invalidTarget();
-  try {
-    const { pathname, search } = new URL(`http://host${target}`);
-    return pathname + search;
-  } catch (cause) {
-    throw invalidTarget(cause);
-  }
+function assertTarget(target: string): void {
+  if (!TARGET.test(target)) throw invalidTarget();
+  if (DOT_SEGMENT.test(target))
+    throw new ControlError('control.REQUEST_INVALID', 'the path has a dot segment');
 }
 
 function assertHost(host: string | undefined): void {
@@ -94,10 +87,10 @@ export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerRespo
   const { method = 'GET', url = '', rawHeaders } = incoming;
   const header = (name: string): string | undefined => findHeader(rawHeaders, name);
   assertHost(header('host'));
-  const target = normalizeTarget(url);
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? '' : target.slice(mark + 1);
+  assertTarget(url);
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = mark < 0 ? '' : url.slice(mark + 1);
   return { method, path, query, header, body: createNodeReader(incoming), incoming, outgoing };
 }
 
