@@ -260,6 +260,15 @@ export const vsaCodes = {
     'The policy of the summary does not match the expected policy.',
     'Have the evidence evaluated under the expected policy, or expect the other digest.',
   ),
+  'vsa.PARAMETER_MISMATCH': cite('docs/gate/vsa.md').mismatch(
+    'A parameter of the policy does not have the expected value in the summary.',
+    'Have the evidence evaluated with the expected value.',
+  ),
+  'vsa.PARAMETERS_OPEN': cite('docs/gate/vsa.md').claimed(
+    'The policy is expected, but not the values of its parameters, so the verifier chose them.',
+    'Check the values, and expect each with --expect-param NAME=VALUE.',
+    'warning',
+  ),
   'vsa.INPUT_MISSING': cite('in-toto Statement v1, subject; docs/gate/vsa.md').missing(
     'The summary does not cover all the expected evidence.',
     'Have the missing evidence evaluated too; a summary covers only what it lists.',

@@ -8,6 +8,7 @@ import {
 } from '../verify/report.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/facts.ts';
+import { parameterTextsSchema } from './document/parameters.ts';
 import { narrowText, typedDigestSchema as digest } from '../contract/scalars.ts';
 
 const failureSchema = z.strictObject({
@@ -22,6 +23,8 @@ export const summarySchema = z.strictObject({
   timeVerifiedMs: z.int(),
   resourceUri: z.string(),
   policyDigest: digest,
+  /** Values of the parameters of the policy. Absent: the summary does not state them. */
+  parameters: z.exactOptional(parameterTextsSchema),
   /** Digests of the manifests of everything it covers. */
   inputs: z.readonly(z.array(digest)),
   /** Thumbprints of the trusted keys of purpose `summary` that signed it. */

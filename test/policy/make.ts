@@ -86,6 +86,7 @@ export const summaryFacts = (over: Partial<SummaryFacts> = {}): SummaryFacts => 
   timeVerifiedMs: AS_OF,
   resourceUri: 'urn:shop',
   policyDigest: digest('policy'),
+  parameters: {},
   inputs: [digest('manifest')],
   thumbprints: [keyOf('one')],
   findings: [],

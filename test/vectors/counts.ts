@@ -16,11 +16,11 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'judge-key': 51,
   'key-files': 71,
   paths: 78,
-  policies: 367,
+  policies: 371,
   receipts: 27,
   signatures: 48,
   'strict-json': 109,
-  summaries: 41,
+  summaries: 47,
   'tool-sources': 44,
   'trust-stores': 71,
 };

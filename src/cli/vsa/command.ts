@@ -14,6 +14,7 @@ import {
   addStandardOptions,
   parseTime,
   parseNumberBetween,
+  parseParameter,
   collectTexts,
 } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
@@ -26,6 +27,7 @@ type VerifyOptions = {
   readonly expectVerifier?: string;
   readonly expectResource?: string;
   readonly expectPolicy?: Digest;
+  readonly expectParam?: Readonly<Record<string, string>>;
   readonly expectInput?: readonly Digest[];
   readonly maxAge?: number;
   readonly threshold?: number;
@@ -48,7 +50,8 @@ export function defineVsaCommand(command: Command, cli: Cli): void {
 const MORE = `
 The trust store needs the signing key with the purpose "summary", under an
 issuer that equals the id of the verifier. Give --expect-input for every
-manifest that the summary covers.
+manifest that the summary covers, and --expect-param for every parameter of
+the policy: its digest does not cover their values.
 
 Exit codes: 0 a trusted verifier states that the evidence passed, 1 none does,
 2 wrong call or configuration, 3 could not be checked.`;
@@ -61,6 +64,11 @@ function defineVerify(command: Command, cli: Cli): void {
     .option('--expect-verifier <uri>', 'require this verifier')
     .option('--expect-resource <uri>', 'require this resource')
     .option('--expect-policy <digest>', 'require the policy with this SHA-256', parseDigest)
+    .option(
+      '--expect-param <name=value>',
+      'require this value of a parameter of the policy (repeatable)',
+      parseParameter,
+    )
     .option(
       '--expect-input <digest>',
       'require this SHA-256 of a manifest as input (repeatable; name all inputs)',
@@ -91,6 +99,7 @@ async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<v
       verifierId: options.expectVerifier,
       resourceUri: options.expectResource,
       policyDigest: options.expectPolicy,
+      parameters: options.expectParam,
       inputs: options.expectInput,
       maxAgeMs: options.maxAge,
     }),

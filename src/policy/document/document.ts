@@ -194,6 +194,10 @@ const summarySchema = closeObject({
     closeObject({
       verifier: word.check(z.describe('verifier.id, exactly')),
       policies: listOf(digest).check(z.describe('digests of the policies that it may have applied')),
+      parameters: allow(
+        z.record(z.string(), z.union([word, whole])),
+        'exactly the parameters that it must state; default: none',
+      ),
       inputs: listOf(digest).check(z.describe('digests of exactly the manifests that it must name')),
       maxAge: duration,
       resource: word.check(z.describe('resourceUri of the summary, exactly')),

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { DIGEST } from '../../bytes/hash.ts';
+import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { formatJsonPointer, type JsonValue } from '../../bytes/json/parse.ts';
+import { textSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/document.ts';
 import { DURATION } from './values.ts';
@@ -51,6 +53,18 @@ export const parametersSchema = z.record(
     ),
   parameterSchema,
 );
+
+/** The values of parameters, in any policy. */
+export const parameterTextsSchema = z.record(
+  z.string().check(z.regex(NAME, 'must be the name of a parameter')),
+  textSchema(1, 1024),
+);
+
+/** Each parameter as `name=value`, sorted. */
+export const listParameters = (values: Readonly<Record<string, string | number>>): readonly string[] =>
+  Object.entries(values)
+    .map((pair) => pair.join('='))
+    .toSorted(compareUtf8);
 
 /** Values by name; `sample` checks a policy without values. */
 export type ParameterValues = Readonly<Record<string, string>> | 'sample';

@@ -11,6 +11,7 @@ import {
   type Problem,
   UNWAIVABLE,
 } from './outcome.ts';
+import { listParameters } from '../document/parameters.ts';
 import { durationMs, hasSameItems } from '../document/values.ts';
 import type { PolicyDocument } from '../document/document.ts';
 
@@ -131,7 +132,7 @@ const listFindings = ({ exports, bundles, localReports }: Facts): readonly (read
 type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted'][number];
 
 function findRefusal(
-  { verifier, policies, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
+  { verifier, policies, parameters = {}, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
   { summary }: SummaryFact,
   asOfMs: number,
 ): string | undefined {
@@ -143,6 +144,10 @@ function findRefusal(
   if (new Set(accepted).size < threshold) return `fewer than ${threshold} different keys signed it`;
   if (resourceUri !== resource) return 'the resource is not the accepted one';
   if (!policies.includes(policyDigest)) return 'the applied policy is not an accepted one';
+  const stated = summary.parameters && listParameters(summary.parameters);
+  if (stated === undefined) return 'it does not state the values of the parameters of its policy';
+  if (!hasSameItems(stated, listParameters(parameters)))
+    return `its ${formatParameters(summary.parameters)} are not the accepted ones`;
   if (summary.inputs.length === 0 || !hasSameItems(summary.inputs, inputs))
     return 'it is not about exactly the accepted evidence';
   if (timeVerifiedMs > asOfMs) return 'it was made after the time of this evaluation';
@@ -176,10 +181,13 @@ function checkSummary(
   return buildFailure(fact, 'the summary states that the evidence did not pass', values);
 }
 
+const formatParameters = (values: Readonly<Record<string, string | number>> = {}): string =>
+  Object.keys(values).length === 0 ? 'no parameters' : `parameters ${listParameters(values).join(', ')}`;
+
 export function formatAccepted(row: AcceptedSummary): string {
-  const { verifier, policies, inputs, maxAge, resource, threshold, keys } = row;
+  const { verifier, policies, parameters = {}, inputs, maxAge, resource, threshold, keys } = row;
   const signed = threshold === 1 ? 'a key' : `${threshold} different keys`;
   const allowed = keys === undefined ? '' : ` of ${keys.join(', ')}`;
-  const content = `for ${resource}, of the policy ${policies.join(' or ')}, about exactly ${inputs.join(' and ')}`;
+  const content = `for ${resource}, of the policy ${policies.join(' or ')} with ${formatParameters(parameters)}, about exactly ${inputs.join(' and ')}`;
   return `by ${verifier} with ${signed}${allowed}, ${content}, and at most ${maxAge} old`;
 }

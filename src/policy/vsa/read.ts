@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { defined } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
@@ -7,8 +8,15 @@ import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
+import { parameterTextsSchema } from '../document/parameters.ts';
 import { hasSameItems } from '../document/values.ts';
-import { ABSOLUTE_URI, ENVELOPE_URI, TRUST_STORE_FIELD, VSA_PREDICATE_TYPE } from './vsa.ts';
+import {
+  ABSOLUTE_URI,
+  ENVELOPE_URI,
+  PARAMETERS_FIELD,
+  TRUST_STORE_FIELD,
+  VSA_PREDICATE_TYPE,
+} from './vsa.ts';
 import { attestationReportSchema } from '../../verify/report.ts';
 
 const summarySchema = z
@@ -18,6 +26,7 @@ const summarySchema = z
     timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
+    parameters: allow(parameterTextsSchema, 'values of the parameters of the policy; absent: not stated'),
     inputs: z
       .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
       .check(z.describe('digests of manifests, each once, sorted')),
@@ -101,6 +110,7 @@ const predicateSchema = z
     inputAttestations: z.array(input).check(z.minLength(1), z.maxLength(2 * MAX_SUBJECTS)),
     verificationResult: z.enum(['PASSED', 'FAILED']),
     verifiedLevels: z.array(textSchema(1, 256)).check(z.minLength(1), z.maxLength(64)),
+    [PARAMETERS_FIELD]: allow(parameterTextsSchema),
     [TRUST_STORE_FIELD]: allow(digested),
   })
   .check(
@@ -159,10 +169,11 @@ export function readSummary({
     timeVerifiedMs: predicate.timeVerified,
     resourceUri: predicate.resourceUri,
     policyDigest: predicate.policy.digest,
+    ...defined({ parameters: predicate[PARAMETERS_FIELD] }),
     inputs: [...new Set(subject)].toSorted(compareUtf8),
     ...(envelopes.length > 0 && { envelopes: [...new Set(envelopes)].toSorted(compareUtf8) }),
     result: predicate.verificationResult,
     levels: predicate.verifiedLevels,
-    ...(trustStore !== undefined && { trustStore }),
+    ...defined({ trustStore }),
   };
 }

@@ -23,6 +23,7 @@ import { checkThreshold } from '../../verify/signature/signed.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
 import type { Finding } from '../../verify/report.ts';
 import type { SummaryFacts } from '../facts.ts';
+import { listParameters } from '../document/parameters.ts';
 import { readSummary, type Summary, type SummaryReport } from './read.ts';
 import { VERIFIED_LEVEL } from './vsa.ts';
 
@@ -31,6 +32,8 @@ export type SummaryExpectations = {
   readonly verifierId?: string;
   readonly resourceUri?: string;
   readonly policyDigest?: Digest;
+  /** Values of parameters of the policy, which its digest does not cover, by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** Exactly these manifests, in any order. */
   readonly inputs?: readonly Digest[];
   /** The greatest accepted age in ms. */
@@ -51,6 +54,7 @@ const SUMMARY_EXPECTATIONS: MembersOf<SummaryExpectations> = {
   verifierId: optional(TEXT),
   resourceUri: optional(TEXT),
   policyDigest: optional(TEXT),
+  parameters: optional(OBJECT),
   inputs: optional(listOf(TEXT)),
   maxAgeMs: optional(AMOUNT),
 };
@@ -120,14 +124,9 @@ export function summaryFacts(
     asOfMs: Number(options.asOfMs),
     trust: resolveSummaryTrust(options),
   });
-  const { verifierId, result, timeVerifiedMs, resourceUri, policyDigest, inputs } = summary;
+  const { envelopes: _envelopes, levels: _levels, trustStore: _store, ...facts } = summary;
   return {
-    verifierId,
-    result,
-    timeVerifiedMs,
-    resourceUri,
-    policyDigest,
-    inputs,
+    ...facts,
     thumbprints: keys,
     findings: [...findings, ...findBroken([compareLevels(summary)])],
   };
@@ -216,10 +215,11 @@ const compare = (code: Code, name: string, expected: string | undefined, actual:
 ];
 
 function checkExpectations(
-  { verifierId, resourceUri, policyDigest, inputs, timeVerifiedMs: madeAtMs }: Summary,
+  summary: Summary,
   expect: SummaryExpectations,
   asOfMs: number,
 ): readonly Finding[] {
+  const { verifierId, resourceUri, policyDigest, inputs, timeVerifiedMs: madeAtMs } = summary;
   const sinceMs = asOfMs - (expect.maxAgeMs ?? Infinity);
   const since = `at or after ${isoTime(sinceMs)}`;
   return [
@@ -228,8 +228,36 @@ function checkExpectations(
       compare('vsa.RESOURCE_MISMATCH', 'resource', expect.resourceUri, resourceUri),
       compare('vsa.POLICY_MISMATCH', 'policy', expect.policyDigest, policyDigest),
     ]),
+    ...compareParameters(summary, expect),
     ...(expect.inputs === undefined ? [] : compareInputs(expect.inputs, inputs)),
     ...findBroken([[madeAtMs >= sinceMs, 'vsa.TOO_OLD', 'it is too old', since, isoTime(madeAtMs)]]),
+  ];
+}
+
+/** Compares parameters, and names those that an expected policy leaves open. */
+function compareParameters(
+  { parameters }: Summary,
+  { policyDigest, parameters: expected = {} }: SummaryExpectations,
+): readonly Finding[] {
+  const actual = new Map(Object.entries(parameters ?? {}));
+  const wrong = Object.entries(expected)
+    .filter(([name, value]) => actual.get(name) !== value)
+    .map(([name, value]) => {
+      const stated = actual.get(name);
+      const values = {
+        expected: `${name}=${value}`,
+        actual: stated === undefined ? 'not stated' : `${name}=${stated}`,
+      };
+      return note('vsa.PARAMETER_MISMATCH', 'the value of a parameter of the policy does not match', values);
+    });
+  if (policyDigest === undefined || wrong.length > 0) return wrong;
+  if (parameters === undefined)
+    return [note('vsa.PARAMETERS_OPEN', 'it does not state the values of the parameters of the policy')];
+  for (const name of Object.keys(expected)) actual.delete(name);
+  if (actual.size === 0) return [];
+  const message = 'the digest of the policy does not cover the values of these parameters';
+  return [
+    note('vsa.PARAMETERS_OPEN', message, { actual: listParameters(Object.fromEntries(actual)).join(', ') }),
   ];
 }
 

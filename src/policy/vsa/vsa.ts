@@ -17,6 +17,9 @@ export const VERIFIED_LEVEL = 'DRILLPROOF_EVIDENCE_VERIFIED';
 /** The extension that names the trust store: fields that a producer adds have URIs for names (SLSA VSA v1.1, Parsing rules). */
 export const TRUST_STORE_FIELD = 'urn:drillproof:vsa:trust-store';
 
+/** The extension that has the values of the parameters of the policy, which its digest does not cover. */
+export const PARAMETERS_FIELD = 'urn:drillproof:vsa:parameters';
+
 type DigestSet = { readonly sha256: string };
 
 /** An in-toto Statement v1 with a verification summary. */
@@ -33,6 +36,7 @@ export type SummaryStatement = {
     readonly verificationResult: 'PASSED' | 'FAILED';
     readonly verifiedLevels: readonly string[];
     readonly slsaVersion: '1.1';
+    readonly [PARAMETERS_FIELD]: Readonly<Record<string, string>>;
     readonly [TRUST_STORE_FIELD]?: { readonly digest: DigestSet };
   };
 };
@@ -54,7 +58,7 @@ export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
 
 /**
  * The decision as a verification summary (SLSA VSA v1.1; docs/gate/vsa.md): every input by the digest of its manifest, the
- * policy, the trust store, and the time of the evaluation. The same decision gives the same statement.
+ * policy and its parameters, the trust store, and the time of the evaluation. The same decision gives the same statement.
  * @returns `undefined` for a decision of `could_not_tell`, for which neither PASSED nor FAILED would be true
  * @throws DrillproofError `vsa.SUBJECT_MISSING` for an input without a manifest
  * @throws TypeError for a verifier or resource that is not a URI, and for a time outside the years 0 to 9999
@@ -98,6 +102,7 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
       verificationResult: passed ? 'PASSED' : 'FAILED',
       verifiedLevels: [passed ? VERIFIED_LEVEL : 'FAILED'],
       slsaVersion: '1.1',
+      [PARAMETERS_FIELD]: policy.parameters ?? {},
       ...(trust !== undefined && { [TRUST_STORE_FIELD]: { digest: digestSet(trust.fingerprint) } }),
     },
   };

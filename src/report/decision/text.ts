@@ -6,6 +6,7 @@ import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/fact
 import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
+import { formatParameters } from '../text/vsa.ts';
 import type { SignedBy } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
 import type { Detail } from '../text/text.ts';
@@ -117,6 +118,7 @@ const formatSummary = (page: Page, summary: NonNullable<EvaluatedInput['summary'
     `${summary.result} by ${summary.verifierId}, ${isoTime(summary.timeVerifiedMs)}`,
   ),
   ...formatBasisFact(page, 'policy', summary.policyDigest),
+  ...formatBasisFact(page, 'parameters', formatParameters(summary)),
   ...summary.thumbprints.flatMap((key) => formatBasisFact(page, 'signed by key', key)),
   ...summary.inputs.flatMap((digest) => formatBasisFact(page, 'about', digest)),
 ];

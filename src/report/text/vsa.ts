@@ -1,5 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
-import type { SummaryReport } from '../../policy/vsa/read.ts';
+import { listParameters } from '../../policy/document/parameters.ts';
+import type { Summary, SummaryReport } from '../../policy/vsa/read.ts';
 import { formatAsOf, formatFact, formatTrust } from './facts.ts';
 import { wrapHeadline } from './headline.ts';
 import { buildErrorsSection, buildFindingsSection } from './findings.ts';
@@ -32,6 +33,10 @@ export function renderSummaryReport(report: SummaryReport, options: TextOptions 
 const formatResult = ({ summary }: SummaryReport): string =>
   summary === undefined ? '' : `: ${summary.result} on ${countNoun(summary.inputs.length, 'input')}`;
 
+/** The parameters of the policy of a summary, in words. */
+export const formatParameters = ({ parameters }: Pick<Summary, 'parameters'>): string =>
+  parameters === undefined ? 'not stated' : listParameters(parameters).join(', ') || 'none';
+
 function formatSummary(page: Page, { summary, asOfMs, trust }: SummaryReport): string[] {
   const basis = [...formatAsOf(page, asOfMs), ...formatTrust(page, trust)];
   if (summary === undefined) return basis;
@@ -40,6 +45,7 @@ function formatSummary(page: Page, { summary, asOfMs, trust }: SummaryReport): s
     ...formatFact(page, 'verified at', isoTime(summary.timeVerifiedMs)),
     ...formatFact(page, 'resource', summary.resourceUri),
     ...formatFact(page, 'policy', summary.policyDigest),
+    ...formatFact(page, 'parameters', formatParameters(summary)),
     ...formatFact(page, 'levels', summary.levels.join(', ')),
     ...formatFact(page, 'its trust store', summary.trustStore),
     ...formatFirst([...summary.inputs.entries()], MAX_INPUTS, ([at, digest]) =>

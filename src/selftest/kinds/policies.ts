@@ -104,6 +104,7 @@ const summaryShape = z.object({
   verifierId: z.exactOptional(z.string()),
   resourceUri: z.exactOptional(z.string()),
   policyDigest: z.exactOptional(typedDigestSchema),
+  parameters: z.exactOptional(z.record(z.string(), z.string())),
   inputs: z.exactOptional(z.array(typedDigestSchema)),
   maxAgeMs: z.exactOptional(z.int()),
 });

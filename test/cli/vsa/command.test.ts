@@ -95,6 +95,31 @@ describe('drillproof vsa verify', () => {
   });
 });
 
+const STATED = ['--param n=1 --param age=5000d', '--param n=2 --param age=7d'] as const;
+const signWith = async (params: string): Promise<string> => {
+  const parameters = { n: { type: 'number' }, age: { type: 'duration' } };
+  const rules = { age: { run: { param: 'age' } }, signers: { distinctIssuers: { param: 'n' } } };
+  await writeFile('params.json', JSON.stringify({ ...POLICY, parameters, ...rules }));
+  await call(`${gate('params.json')} ${params} --vsa params.vsa.json ${SIGNING} --force`);
+  const { digest } = (await readPredicate('params.vsa.json')).policy;
+  return `vsa verify params.vsa.json --trust gates.json --expect-policy ${digest.sha256}`;
+};
+
+describe('a summary under a policy with parameters', () => {
+  it('vsa verify names the parameters that the caller does not expect, with their values', async () => {
+    const output = await expectExit(await signWith(STATED[0]), 0, 'vsa.PARAMETERS_OPEN');
+    expect(output).toContain('age=5000d, n=1');
+  });
+
+  it('vsa verify refuses other values than the expected ones, and asks nothing more if all are expected', async () => {
+    const verify = await signWith(STATED[0]);
+    const [weak, strict] = STATED.map((text) => text.replaceAll('--param', '--expect-param'));
+    await expectExit(`${verify} ${strict}`, 1, 'vsa.PARAMETER_MISMATCH');
+    await expectExit(`${verify} --expect-param other=1`, 1, 'vsa.PARAMETER_MISMATCH');
+    expect(await expectExit(`${verify} ${weak}`, 0)).not.toContain('vsa.PARAMETERS_OPEN');
+  });
+});
+
 /** The exit code of a gate whose policy accepts a summary with these pins. */
 async function gateSummary(pins: object = {}, options = ''): Promise<number> {
   const defaults = { verifier: VERIFIER, policies: [policyDigest], inputs: [manifest] };

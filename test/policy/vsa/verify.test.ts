@@ -193,6 +193,7 @@ describe('the facts of a summary for a policy', () => {
       timeVerifiedMs: AS_OF_MS,
       resourceUri: resourceOf([MANIFEST_A]),
       policyDigest: POLICY,
+      parameters: {},
       inputs: [MANIFEST_A],
       thumbprints: [keyIdOf(signer.point)],
       findings: [],

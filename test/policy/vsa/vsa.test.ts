@@ -38,6 +38,7 @@ describe('the summary of a decision', () => {
       verificationResult: 'PASSED',
       verifiedLevels: [VERIFIED_LEVEL],
       slsaVersion: '1.1',
+      'urn:drillproof:vsa:parameters': {},
       'urn:drillproof:vsa:trust-store': { digest: { sha256: hexOf('dd') } },
     });
   });
@@ -107,6 +108,7 @@ describe('the summary of a decision', () => {
         timeVerifiedMs: AS_OF_MS,
         resourceUri: 'pkg:oci/app',
         policyDigest: POLICY,
+        parameters: {},
         inputs: [MANIFEST_A],
         result: decision.answer === 'yes' ? 'PASSED' : 'FAILED',
         levels: statement.predicate.verifiedLevels,

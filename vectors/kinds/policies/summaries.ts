@@ -10,6 +10,7 @@ const summary = (rest: Partial<SummaryFacts> = {}): EvidenceInput => ({
     timeVerifiedMs: AS_OF - 3_600_000,
     resourceUri: 'https://acme.example/shop',
     policyDigest: digest('policy'),
+    parameters: {},
     inputs: [digest('export manifest')],
     thumbprints: [keyOf('gate')],
     findings: [],
@@ -25,8 +26,15 @@ const row = {
   threshold: 1,
 } as const;
 const ACCEPT: Rules = { summary: { accepted: [row] } };
+const PARAMETERS: Rules = { summary: { accepted: [{ ...row, parameters: { n: 2, age: '7d' } }] } };
 const CODE = 'policy.SUMMARY_NOT_ACCEPTED';
 const unvouched: SummaryFacts = { ...(summary() as { summary: SummaryFacts }).summary, thumbprints: [] };
+
+function omitParameters(): EvidenceInput {
+  const { parameters: _parameters, ...facts } = unvouched;
+  return { name: 'summary.json', summary: { ...facts, thumbprints: [keyOf('gate')] } };
+}
+const unstated = omitParameters();
 
 const rows: readonly Row[] = [
   ['summary-accepted', 'everything is as it is pinned', 'Usual', ACCEPT, [summary()], YES],
@@ -109,6 +117,38 @@ const rows: readonly Row[] = [
     'WrongSubject',
     ACCEPT,
     [summary({ policyDigest: digest('lax policy') })],
+    no(CODE),
+  ],
+  [
+    'summary-with-parameters',
+    'exactly the accepted values, of which one is a number',
+    'Usual',
+    PARAMETERS,
+    [summary({ parameters: { age: '7d', n: '2' } })],
+    YES,
+  ],
+  [
+    'summary-with-another-parameter',
+    'a value that is not accepted',
+    'WrongSubject',
+    PARAMETERS,
+    [summary({ parameters: { age: '7d', n: '1' } })],
+    no(CODE),
+  ],
+  [
+    'summary-with-a-parameter-too-many',
+    'a parameter that the rule does not accept',
+    'WrongSubject',
+    ACCEPT,
+    [summary({ parameters: { n: '2' } })],
+    no(CODE),
+  ],
+  [
+    'summary-without-parameters',
+    'it does not state the values of the parameters',
+    'Unattested',
+    ACCEPT,
+    [unstated],
     no(CODE),
   ],
   [

@@ -17,6 +17,9 @@ export const inputSchema = z.strictObject({
   verifierId: z.optional(z.string()).check(z.describe('the verifier that is expected')),
   resourceUri: z.optional(z.string()).check(z.describe('the resource that is expected')),
   policyDigest: z.optional(digestTextSchema).check(z.describe('the digest of the policy that is expected')),
+  parameters: z
+    .optional(z.record(z.string(), z.string()))
+    .check(z.describe('values of parameters of the policy that are expected')),
   inputs: z
     .optional(z.array(digestTextSchema))
     .check(z.describe('the digests of the manifests that it must be about, all of them')),
@@ -54,6 +57,7 @@ export const summary = (patch: Patch = {}): JsonObject =>
         verificationResult: 'PASSED',
         verifiedLevels: ['DRILLPROOF_EVIDENCE_VERIFIED'],
         slsaVersion: '1.1',
+        'urn:drillproof:vsa:parameters': {},
         'urn:drillproof:vsa:trust-store': { digest: { sha256: hex('trust store') } },
       },
     },

@@ -36,6 +36,9 @@ const bothTrusted = storeText(
 
 const SUBJECT = { name: 'evexp_000000000001', digest: { sha256: MANIFEST.slice('sha256:'.length) } };
 
+const FIELD = '/predicate/urn:drillproof:vsa:parameters';
+const PARAMETERS = { [FIELD]: { n: '2', age: '7d' } };
+
 const sound = (): Case[] => [
   valid('usual', {}, ['Usual', 'a pass, signed by a key of its verifier']),
   valid('pinned', PINNED, ['Usual', 'everything about it is expected']),
@@ -75,6 +78,22 @@ const sound = (): Case[] => [
     'Threshold',
     'two different keys, as were asked for',
   ]),
+  valid('parameters', { ...PINNED, envelope: sealed(PARAMETERS), parameters: { n: '2', age: '7d' } }, [
+    'Expectation',
+    'every parameter of the policy is expected',
+  ]),
+  valid(
+    'parameters-open',
+    { ...PINNED, envelope: sealed(PARAMETERS), parameters: { n: '2' } },
+    ['Expectation', 'the policy is expected, and one of its two parameters'],
+    ['vsa.PARAMETERS_OPEN'],
+  ),
+  valid(
+    'parameters-unknown',
+    { ...PINNED, envelope: sealed({ [FIELD]: undefined }) },
+    ['Expectation', 'the policy is expected, and the summary does not state its parameters'],
+    ['vsa.PARAMETERS_OPEN'],
+  ),
   untold(),
 ];
 
@@ -109,6 +128,18 @@ const unexpected = (): Case[] => [
     ['Expectation', 'made for another use'],
   ),
   invalid('policy', { policyDigest: MANIFEST }, ['vsa.POLICY_MISMATCH'], ['Expectation', 'another policy']),
+  invalid(
+    'parameter',
+    { envelope: sealed(PARAMETERS), parameters: { n: '1' } },
+    ['vsa.PARAMETER_MISMATCH'],
+    ['Expectation', 'another value of a parameter'],
+  ),
+  invalid(
+    'parameter-absent',
+    { envelope: sealed({ [FIELD]: undefined }), parameters: { n: '2' } },
+    ['vsa.PARAMETER_MISMATCH'],
+    ['Expectation', 'a parameter is expected, and the summary states none'],
+  ),
   invalid(
     'subject',
     { inputs: [OTHER_MANIFEST] },
@@ -242,6 +273,12 @@ const malformed = (): Case[] => [
     { envelope: sealed({ '/predicate/policy/digest': undefined }) },
     ['vsa.INVALID'],
     ['MissingMember', 'it does not name the policy'],
+  ),
+  invalid(
+    'parameter-number',
+    { envelope: sealed({ [FIELD]: { n: 2 } }) },
+    ['vsa.INVALID'],
+    ['WrongType', 'the value of a parameter is a number and not text'],
   ),
   invalid(
     'no-verifier',

@@ -136,18 +136,17 @@ export const addParameterOption = (command: Command): Command =>
   command.option(
     '--param <name=value>',
     'value of a parameter that the policy declares (repeatable)',
-    allowRepeats(readParameter),
+    parseParameter,
   );
 
-function readParameter(
-  text: string,
-  before: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
+type Parameters = Readonly<Record<string, string>>;
+
+export const parseParameter = allowRepeats((text: string, before: Parameters = {}): Parameters => {
   const [, name, value] = /^([A-Za-z][A-Za-z0-9-]*)=([^]+)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.');
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`The parameter ${name} is given twice.`);
   return { ...before, [name]: value };
-}
+});
 
 /** A parsed `FILE,issuer=NAME[,keyId=ID]`. A missing issuer is reported when the key is read. */
 export type KeySpec = { readonly file: string; readonly issuer?: string; readonly keyId?: string };
