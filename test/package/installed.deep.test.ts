@@ -1,63 +1,71 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { trustStoreJwks } from '../../src/trust/store.ts';
-import { flipBit, makeLargeExport, makeTrust } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
+import { type Installed, inFolder, listCommands, tryEveryCommand, writeInputs } from './every-command.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Root runs the installed package as an unprivileged user. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+/** The oldest supported version of Node.js and the newest one. The other tests run on the version between them. */
+const VERSIONS = ['22.13.0', '26.10.0'];
 
 const project = await makeFolder();
 const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', project];
 const tarball = execFileSync('npm', pack, { cwd: ROOT, encoding: 'utf8' }).trim();
 await writeFiles(project, { 'package.json': '{"type":"module"}' });
-const install = ['install', '--omit=dev', '--no-audit', '--no-fund', '--silent', join(project, tarball)];
-execFileSync('npm', install, { cwd: project });
+const install = ['install', '--omit=dev', '--no-audit', '--no-fund', '--silent'];
+execFileSync('npm', [...install, join(project, tarball)], { cwd: project });
 
-const { files, signer } = await makeLargeExport();
-await writeFiles(join(project, 'export'), files);
-const [path, bytes] = Object.entries(files).find(([name]) => name.startsWith('parts/'))!;
-await writeFiles(join(project, 'damaged'), { ...files, [path]: flipBit(bytes, bytes.length >> 1) });
-await writeFiles(project, { 'trust.json': JSON.stringify(trustStoreJwks(makeTrust(signer))) });
-execFileSync('chmod', ['-R', 'a+rX', project]);
+/** What no package in `project` belongs to: other versions of Node.js, and the single file. */
+const tools = await makeFolder();
+const versions = VERSIONS.map((version) => `v${version}@npm:node-linux-${process.arch}@${version}`);
+execFileSync('npm', [...install, '--no-save', '--prefix', tools, ...versions], { cwd: tools });
+execFileSync(process.execPath, ['scripts/build.ts', 'single', join(tools, 'single')], { cwd: ROOT });
+for (const folder of [project, tools]) execFileSync('chmod', ['-R', 'a+rX', folder]);
 chmodSync(project, 0o755);
+chmodSync(tools, 0o755);
 
-const run = (program: string, ...args: readonly string[]) =>
-  spawnSync(program, args, {
-    cwd: project,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-    env: { PATH: process.env['PATH'] },
-    ...USER,
-  });
 const MAIN = join(project, 'node_modules/drillproof', manifest.bin.drillproof);
-const drillproof = (...args: readonly string[]) => run(process.execPath, MAIN, ...args);
+const nodeOf = (version: string): string => join(tools, `node_modules/v${version}/bin/node`);
 
-it('the installed command verifies an export and refuses a damaged one', () => {
-  const options = ['--trust', 'trust.json', '--as-of', '2027-01-01T00:00:00Z', '--jobs', '2'];
-  const verified = drillproof('verify', 'export', ...options);
-  expect([verified.status, verified.stderr]).toEqual([0, '']);
-  expect(drillproof('verify', 'damaged', ...options).status).toBe(1);
+/** Gives a program a folder of its own below the installed package, which its user may write to. */
+function makeUser(name: string, ...program: readonly string[]): Installed {
+  const cwd = join(project, name);
+  mkdirSync(cwd);
+  if (USER.uid !== undefined) chownSync(cwd, USER.uid, USER.gid);
+  return { program, cwd, user: USER };
+}
+
+describe.each([
+  ['the installed command', [process.execPath, MAIN]],
+  ['the single file', [process.execPath, join(tools, 'single/drillproof.mjs')]],
+  ...VERSIONS.map((version): [string, string[]] => [
+    `the installed command on Node.js ${version}`,
+    [nodeOf(version), MAIN],
+  ]),
+])('%s', (name, program) => {
+  it(`${name} does what every command of --help promises, with real input and a worker`, async () => {
+    const user = makeUser(name.replaceAll(' ', '-'), ...program);
+    const trials = await tryEveryCommand(user, await writeInputs(user.cwd));
+    expect(trials.filter(({ code, expected }) => code !== expected)).toEqual([]);
+    const commands = listCommands(user);
+    expect(commands.length).toBeGreaterThan(40);
+    const isTried = (command: string) => trials.some(({ line }) => `${line} `.startsWith(`${command} `));
+    expect(commands.filter((command) => !isTried(command))).toEqual([]);
+  }, 240_000);
 });
 
-it('the installed selftest passes on native and portable primitives without development dependencies', () => {
-  const { status, stdout } = drillproof('selftest', '--kind', 'attestations', '--kind', 'archives');
-  expect([status, stdout]).toEqual([0, expect.stringContaining(' 0 failed')]);
-}, 120_000);
+const installed = makeUser('user', process.execPath);
+const run = (...args: readonly string[]) =>
+  spawnSync(process.execPath, args, { ...inFolder(installed), encoding: 'utf8' });
 
-it('every command of the installed package loads and prints its help', () => {
-  const names = Array.from(
-    drillproof('--help').stdout.matchAll(/^ {2}([a-z-]+)(?= .*\S)/gm),
-    ([, name = '']) => name,
-  );
-  expect(names.length).toBeGreaterThanOrEqual(21);
-  const failed = names.filter((name) => drillproof(name, '--help').status !== 0);
-  expect(failed).toEqual([]);
-}, 120_000);
+it('the installed selftest passes on native and portable primitives without development dependencies', () => {
+  const { status, stdout } = run(MAIN, 'selftest');
+  expect([status, stdout]).toEqual([0, expect.stringContaining(' 0 failed')]);
+}, 240_000);
 
 const entries = Object.keys(manifest.exports).filter((name) => !/page|json/.test(name));
 it.each(entries.map((name) => name.replace('.', 'drillproof')))(
@@ -67,7 +75,7 @@ it.each(entries.map((name) => name.replace('.', 'drillproof')))(
       const names = Object.keys(await import('${name}'));
       const required = Object.keys(createRequire(import.meta.url)('${name}'));
       process.exitCode = names.length > 1 && names.every((member) => required.includes(member)) ? 0 : 1;`;
-    const { status, stderr } = run(process.execPath, '--input-type=module', '-e', program);
+    const { status, stderr } = run('--input-type=module', '-e', program);
     expect([status, stderr]).toEqual([0, '']);
   },
 );
@@ -76,4 +84,10 @@ it('the package contains no compiled code that its digests do not cover', () => 
   const names = readdirSync(join(project, 'node_modules/drillproof'), { recursive: true, encoding: 'utf8' });
   expect(names).toContain('dist/cli/NOTICES.txt');
   expect(names.filter((name) => /\.(cache|code|node)$/.test(name))).toEqual([]);
+});
+
+it('an installation for a user who only verifies has no driver of a database', () => {
+  const packages = readdirSync(join(project, 'node_modules'));
+  expect(packages).toContain('zod');
+  expect(packages.filter((name) => /^(?:pg|echarts|@aws-sdk)/.test(name))).toEqual([]);
 });
