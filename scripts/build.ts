@@ -6,15 +6,15 @@
  * command in one file, with the page and all packages that are not optional inside, to copy into an image. Bundling
  * removes types, white space and unused code only.
  */
-import { createWriteStream, globSync } from 'node:fs';
+import { createWriteStream, existsSync, globSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { build, type BuildOptions } from 'esbuild';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { ZipFile } from 'yazl';
 import manifest from '../package.json' with { type: 'json' };
 import { writeNotices } from './notices.ts';
-import { buildPage, makePage } from './page.ts';
+import { buildPage, makePage, PAGE_NAME } from './page.ts';
 
 /** Packages in CommonJS call `require`, which a module does not have. */
 const REQUIRE = `import { createRequire as makeRequire } from 'node:module';
@@ -38,7 +38,7 @@ const optional = Object.keys(manifest.peerDependencies);
 const packages = [...Object.keys(manifest.dependencies), ...optional];
 
 /** Bundles the command, so that each command loads only its code, and the thread. A selftest replaces `#platform`. */
-async function buildCommand(): Promise<void> {
+async function buildCommand(): Promise<Metafile> {
   const { metafile } = await build({
     ...common,
     entryPoints: { 'cli/main': 'src/cli/main.ts', 'node/verify-worker': 'src/node/verify-worker.ts' },
@@ -49,6 +49,7 @@ async function buildCommand(): Promise<void> {
     external: ['#platform', ...packages.filter((name) => !INSIDE.has(name))],
   });
   writeNotices('dist/cli', [metafile]);
+  return metafile;
 }
 
 async function buildSingle(folder: string): Promise<void> {
@@ -81,6 +82,27 @@ async function packVectors(file: string): Promise<void> {
   await pipeline(zip.outputStream, createWriteStream(file));
 }
 
+/** Writes a list of every source with the published files that contain it. */
+function writeSources(command: Metafile, page: readonly Metafile[]): void {
+  const outputs = Object.entries(command.outputs).map(([path, { inputs }]) => ({ path, inputs }));
+  const pages = page.map(({ inputs }) => ({ path: `dist/page/${PAGE_NAME}`, inputs }));
+  const lines = globSync('src/**/*.ts')
+    .toSorted()
+    .map((source) => {
+      const module = source.replace(/^src/, 'dist').replace(/ts$/, 'js');
+      const bundles = [...outputs, ...pages].filter(({ inputs }) => source in inputs).map(({ path }) => path);
+      return `${[source, ...new Set([...(existsSync(module) ? [module] : []), ...bundles])].join(' ')}\n`;
+    });
+  writeFileSync('dist/SOURCES.txt', lines.join(''));
+}
+
 const [kind = 'package', folder = 'single'] = process.argv.slice(2);
 if (kind === 'single') await buildSingle(folder);
-else await Promise.all([buildCommand(), buildPage('dist/page'), packVectors('dist/vectors.zip')]);
+else {
+  const [command, page] = await Promise.all([
+    buildCommand(),
+    buildPage('dist/page'),
+    packVectors('dist/vectors.zip'),
+  ]);
+  writeSources(command, page);
+}

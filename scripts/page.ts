@@ -6,17 +6,18 @@ import { REPORT_CSS } from '../src/report/html/style.ts';
 import { writeNotices } from './notices.ts';
 
 const SOURCE = 'src/web/page';
-const NAME = 'drillproof.html';
+export const PAGE_NAME = 'drillproof.html';
 
 /** Writes the page that verifies evidence in a browser, its SHA-256, and the licences of the packages inside it. */
-export async function buildPage(folder: string): Promise<void> {
+export async function buildPage(folder: string): Promise<readonly Metafile[]> {
   const { page, metafiles } = await makePage();
   const digest = createHash('sha256').update(page).digest('hex');
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, NAME), page);
-  await writeFile(join(folder, `${NAME}.sha256`), `${digest}  ${NAME}\n`);
+  await writeFile(join(folder, PAGE_NAME), page);
+  await writeFile(join(folder, `${PAGE_NAME}.sha256`), `${digest}  ${PAGE_NAME}\n`);
   writeNotices(folder, metafiles);
-  console.log(`${digest}  ${join(folder, NAME)}`);
+  console.log(`${digest}  ${join(folder, PAGE_NAME)}`);
+  return metafiles;
 }
 
 /** Makes the page. Its policy names the hashes of its script, its style and its worker, and allows nothing else. */

@@ -23,3 +23,13 @@ test('a project that uses an internal name does not compile', () => {
   const program = `import { checkKey } from 'drillproof';\nexport default checkKey;`;
   expect(compile(project, { 'main.ts': program }, options)).toContain('TS2305');
 }, 120_000);
+
+test('a project with a wrong argument or a wrong member of a report does not compile', () => {
+  const wrong = (program: string) => compile(project, { 'main.ts': program }, options);
+  const names = `import { verifyAttestation } from 'drillproof';\nimport { verifyDirectory } from 'drillproof/node';\n`;
+  expect(wrong(`${names}verifyAttestation(42, { asOfMs: 1 });`)).toContain('TS2345');
+  expect(wrong(`${names}verifyAttestation('{}', { asOfMs: 1 }).verdit;`)).toContain('TS2551');
+  expect(
+    wrong(`${names}export const count: string = (await verifyDirectory('.', { asOfMs: 1 })).parts;`),
+  ).toContain('TS2322');
+}, 120_000);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { digestOf } from '../../src/bytes/hash.ts';
@@ -41,16 +41,6 @@ const entries = Object.entries(manifest.exports).filter(
 );
 const PORTABLE = ['.', './contract', './client'];
 
-/** The digest of the package as npm publishes it. */
-const packPackage = (): string => {
-  const folder = mkdtempSync(join(packs, 'pack-'));
-  const name = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim();
-  return digestOf(readFileSync(join(folder, name)));
-};
-
 test.each(entries)('the built package has code and types at %s', async (_name, { types, ...files }) => {
   expect(existsSync(join(root, types))).toBe(true);
   const names = async (file: string) => Object.keys((await import(join(root, file))) as object);
@@ -72,6 +62,64 @@ test('an import of a module of Node.js is found, so the test above can fail', ()
   expect([...packages].some((path) => path.startsWith('node:'))).toBe(true);
 });
 
-test('the package has the same bytes when it is packed twice', () => {
-  expect(packPackage()).toBe(packPackage());
+/** Clones the files of the repository into a folder, and packs them as npm publishes them; returns the digest. */
+function packClone(folder: string, umask: string, TZ: string): string {
+  const script = `umask ${umask} && mkdir -p ${folder} && git ls-files -z | xargs -0 cp --parents --no-preserve=mode -t ${folder}
+    cp -al node_modules ${folder}/node_modules && cd ${folder} && npm pack --silent`;
+  const options = { cwd: root, encoding: 'utf8', env: { ...process.env, TZ } } as const;
+  const name = execFileSync('/bin/sh', ['-ec', script], options).trim().split('\n').at(-1)!;
+  return digestOf(readFileSync(join(folder, name)));
+}
+
+test('two clones in other folders and time zones, under umask 022 and 077, give the same package', () => {
+  const first = packClone(join(packs, 'clone'), '022', 'UTC');
+  expect(packClone(join(packs, 'a/deeper/clone'), '077', 'Asia/Tokyo')).toBe(first);
+}, 240_000);
+
+type Packed = { readonly unpackedSize: number; readonly files: readonly { readonly path: string }[] };
+
+test('the package has at most 800 files in 6.5 MB, and no file of the library without a source', () => {
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  const [packed] = JSON.parse(output) as [Packed];
+  expect(packed.files.length).toBeLessThanOrEqual(800);
+  expect(packed.unpackedSize).toBeLessThanOrEqual(6_500_000);
+  const library = packed.files
+    .map(({ path }) => path)
+    .filter(
+      (path) => /^dist\/(?!cli\/|page\/|node\/verify-worker)/.test(path) && path !== 'dist/vectors.zip',
+    );
+  expect(library.length).toBeGreaterThan(500);
+  const sources = library.map((path) => path.replace('dist', 'src').replace(/(?:\.d\.ts|\.js)$/, '.ts'));
+  expect(sources.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('SOURCES.txt names the published files of every source, and every file of code', () => {
+  const rows = readFileSync(join(root, 'dist/SOURCES.txt'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  expect(rows.map(([source]) => source)).toEqual(globSync('src/**/*.ts', { cwd: root }).toSorted());
+  const listed = new Set(rows.flatMap(([, ...published]) => published));
+  expect([...listed].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const others = globSync('dist/**/*.{js,html}', { cwd: root }).filter((path) => !listed.has(path));
+  expect(others.filter((path) => !/^dist\/cli\/chunk-/.test(path))).toEqual([]);
+  expect(others.length).toBeLessThanOrEqual(1); // one chunk has the helpers of the bundler
+});
+  expect(code.filter((path) => !listed.has(path) && !readsNothing(path))).toEqual([]);
+});
+
+test('every declaration imports only declarations that the package has', () => {
+  const declarations = globSync(join(root, 'dist/**/*.d.ts'));
+  expect(declarations.length).toBeGreaterThan(250);
+  const broken = declarations.flatMap((file) =>
+    importsOf(file)
+      .filter((path) => path.startsWith('.'))
+      .map((path) => resolve(dirname(file), path.replace(/\.[jt]s$/, '.d.ts')))
+      .filter((path) => !existsSync(path)),
+  );
+  expect(broken).toEqual([]);
 });
