@@ -142,6 +142,14 @@ export const ioCodes = {
     'A mirror is being written here or was interrupted, so no manifest lists its files.',
     'Wait until the mirror ends, or run the same mirror command again.',
   ),
+  'scrub.MIRROR_MISSING': cite('docs/archive/scrub.md, Results').missing(
+    'A mirror that was scrubbed before no longer exists.',
+    'Mirror the export again or restore it; if you removed it on purpose, remove its journal too.',
+  ),
+  'scrub.NAME_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
+    'The name of a mirror in an archive is not the id of its export.',
+    'Find out who exchanged or copied the mirror, and give it the name of its export.',
+  ),
   'scrub.CHECKSUMS_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
     'A file of a mirror does not match its line in SHA256SUMS.',
     'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',

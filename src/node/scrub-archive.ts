@@ -9,9 +9,12 @@ import {
   TEXT,
 } from '../bytes/arguments.ts';
 import { sumSizes } from '../bytes/async.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { evidenceExportIdSchema } from '../contract/scalars.ts';
+import { DrillproofError } from '../errors.ts';
 import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
-import type { SourceFile } from '../evidence/source.ts';
+import { memorySource, type SourceFile } from '../evidence/source.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
@@ -19,13 +22,13 @@ import type { AwsEnvironment } from './s3/location.ts';
 import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './volume/folder.ts';
 import { mirrorVolume } from './volume/mirror.ts';
-import { type ExportTree, openExport, PRIVATE, type Volume } from './volume/volume.ts';
+import { type ExportTree, type Level, openExport, PRIVATE, type Volume } from './volume/volume.ts';
 
 /** The mirrors of an archive, or a single mirror. `openScrubArchive` opens one. */
 export type ScrubArchive = {
   /** True if the place is itself a mirror. */
   readonly single: boolean;
-  /** The names of the mirrors, sorted. */
+  /** The names of the mirrors, sorted, with those that have a journal and no longer exist. */
   readonly mirrors: readonly string[];
   /** Files next to the mirrors. */
   readonly strays: readonly string[];
@@ -35,7 +38,7 @@ export type ScrubArchive = {
 };
 
 export type ScrubArchiveOptions = {
-  /** A folder for the journals, one file for each mirror; default `.drillproof/scrub` next to the mirrors. */
+  /** A folder for the journals of this archive, one file for each mirror; default `.drillproof/scrub` next to the mirrors. */
   readonly journal?: string;
   /** Threads that verify parts in a folder; default 1, this thread. */
   readonly jobs?: number;
@@ -49,7 +52,9 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
   env: optional(OBJECT),
 };
 
-const JOURNALS = '.drillproof/scrub';
+/** The folder of the journals next to the mirrors. */
+export const JOURNALS = '.drillproof/scrub';
+const LOG = '.jsonl';
 
 /** Names that identify a mirror, complete or not. */
 const SIGNS: ReadonlySet<string> = new Set([
@@ -93,17 +98,22 @@ async function openArchive(
   const { folders, files } = await volume.list();
   const single = [...folders, ...files].some((name) => SIGNS.has(name));
   const { parent, name: singleName } = single ? volume.split() : { parent: volume, name: '' };
-  const logs = journal === undefined ? undefined : await openVolume(journal);
+  const logs = journal === undefined ? parent.child(JOURNALS) : await openVolume(journal);
+  const isId = evidenceExportIdSchema.safeParse(singleName).success;
+  const mirrors = folders.filter(isShown);
   return {
     single,
-    mirrors: single ? [singleName] : folders.filter(isShown),
+    mirrors: single
+      ? [singleName]
+      : [...mirrors, ...(await listMissing(logs, mirrors))].toSorted(compareUtf8),
     strays: single ? [] : files.filter(isShown),
     open(name) {
       const mirror = single ? volume : volume.child(name);
       return {
         name,
+        ...(!single || isId ? { evidenceExportId: name } : {}),
         place: mirror.name,
-        journal: logs === undefined ? parent.log(`${JOURNALS}/${name}.jsonl`) : logs.log(`${name}.jsonl`),
+        journal: logs.log(name + LOG),
         look: () => readView(mirror, jobs),
         // The archive closes the connection.
         sink: async () => mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() })),
@@ -114,8 +124,28 @@ async function openArchive(
   };
 }
 
+/** The names of the mirrors that were scrubbed once, by their journals, and no longer exist. */
+export async function listMissing(journals: Volume, mirrors: readonly string[]): Promise<readonly string[]> {
+  const { files } = await listIfPresent(journals);
+  const present = new Set(mirrors);
+  const names = files.filter((file) => file.endsWith(LOG)).map((file) => file.slice(0, -LOG.length));
+  return names.filter((name) => !present.has(name));
+}
+
+/** Lists a volume, which is empty if it does not exist. */
+async function listIfPresent(volume: Volume): Promise<Level> {
+  try {
+    return await volume.list();
+  } catch (cause) {
+    if (cause instanceof DrillproofError && cause.code === 'io.NOT_FOUND') return { folders: [], files: [] };
+    throw cause;
+  }
+}
+
 async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
-  const level = await mirror.list();
+  const level = await listIfPresent(mirror);
+  if (level.folders.length + level.files.length === 0)
+    return { source: memorySource({}), files: new Map(), unfinished: false };
   const { source, folder } = await openExport(mirror, level);
   const files = await source.files();
   const exported = files.filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`));

@@ -5,7 +5,14 @@ import { DrillproofError } from '../errors.ts';
 import { isEvidence } from './documents.ts';
 import { findOldest, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
-import { ifReadable, type MirrorScrub, type ScrubFault } from './result.ts';
+import {
+  decideOutcome,
+  ifReadable,
+  missingFinding,
+  toFaults,
+  type MirrorScrub,
+  type ScrubFault,
+} from './result.ts';
 import { readMirror } from './visit.ts';
 
 /**
@@ -17,7 +24,7 @@ import { readMirror } from './visit.ts';
  *   journal was written
  * @example
  * const archive = await openScrubArchive('mirrors');
- * const result = await scrubMirror(archive.open('2026-01'), { tool: 'nightly/1.0', depth: 'full', trust: store });
+ * const result = await scrubMirror(archive.open('evexp_0123456789ab'), { tool: 'nightly/1.0', depth: 'full', trust: store });
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   checkArguments({ place: OBJECT, options: SCRUB_OPTIONS }, { place, options });
@@ -27,6 +34,7 @@ export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Pro
 async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   const scrub = readScrub(options);
   const before = await readBefore(place, scrub);
+  if (isMissing(before)) return reportMissing(place);
   if (!before.isDue) return countUnread(place, before);
   await place.journal.append(new Uint8Array()); // fails before anything is read if the journal cannot be written
   return readMirror(place, scrub, before);
@@ -39,6 +47,16 @@ async function readBefore(place: ScrubPlace, scrub: Scrub) {
   const view = await place.look();
   const files = [...view.files.values()];
   return { view, entries, files, ...selectDueFiles(files, entries, scrub.now(), scrub) };
+}
+
+/** True for a place without any file, which has a name only because a mirror was scrubbed there. */
+const isMissing = ({ files, view }: Checked): boolean => files.length === 0 && !view.unfinished;
+
+const NONE = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+
+function reportMissing({ name, place }: ScrubPlace): MirrorScrub {
+  const faults = toFaults([missingFinding(name, place)], '');
+  return { name, outcome: decideOutcome(faults, 0), ...NONE, faults };
 }
 
 /** Builds the result of a mirror of which nothing was read. */
@@ -63,7 +81,9 @@ export async function checkAgain(
   paths: ReadonlySet<string>,
 ): Promise<readonly ScrubFault[]> {
   const scrub = readScrub(options);
-  const { faults, evidenceExportId } = await readMirror(place, scrub, await readBefore(place, scrub), paths);
+  const before = await readBefore(place, scrub);
+  if (isMissing(before)) return reportMissing(place).faults;
+  const { faults, evidenceExportId } = await readMirror(place, scrub, before, paths);
   return evidenceExportId === undefined ? [...faults, ...reportUnverified(paths)] : faults;
 }
 
@@ -107,9 +127,12 @@ async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMan
     options.signal?.throwIfAborted();
     await closeAfter(archive.open(name), async (place) => {
       const isLate = started++ > 0 && scrub.now() >= scrub.untilMs;
-      const result = isLate
-        ? async () => countUnread(place, await readBefore(place, scrub))
-        : () => scrubMirror(place, options);
+      const result = async () => {
+        const before = isLate ? await readBefore(place, scrub) : undefined;
+        return before === undefined || isMissing(before)
+          ? scrubDue(place, options)
+          : countUnread(place, before);
+      };
       await each(await reportUnreadable(place, result, options.signal), place);
     });
   }
@@ -150,8 +173,7 @@ async function reportUnreadable(
     signal?.throwIfAborted();
     if (!(cause instanceof DrillproofError) || FATAL.has(cause.code)) throw cause;
     const { code, message } = cause;
-    const none = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
     const faults = [{ path: '', found: 'unreadable', code, message } as const];
-    return { name, outcome: 'unreadable', ...none, faults };
+    return { name, outcome: 'unreadable', ...NONE, faults };
   }
 }

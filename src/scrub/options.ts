@@ -107,6 +107,8 @@ export type ScrubJournal = {
 export type ScrubPlace = {
   /** The name in the archive: that of the folder, or the last step of the prefix. */
   readonly name: string;
+  /** The id of the export that must be here; absent for a single mirror with another name. */
+  readonly evidenceExportId?: string;
   /** The path or address, for messages. */
   readonly place: string;
   readonly journal: ScrubJournal;

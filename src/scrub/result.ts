@@ -1,9 +1,11 @@
 import type { Code } from '../codes/catalogue.ts';
+import { codeFacts } from '../codes/facts.ts';
 import { DrillproofError } from '../errors.ts';
+import { finding } from '../verify/finding.ts';
 import type { Finding } from '../verify/report.ts';
 import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
 
-/** `extra` does not affect the evidence; an `unreadable` file could be right or wrong. */
+/** An `unreadable` file could be right or wrong. */
 export type ScrubFault = {
   readonly path: string;
   readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
@@ -40,16 +42,38 @@ const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = 
 export const toFaults = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
   findings
     .filter(({ severity, class: kind }) => severity === 'error' || kind === 'extra')
-    .map((finding) => ({
-      path: finding.path?.split('#')[0] ?? path,
-      found: finding.code === 'io.NOT_FOUND' ? 'missing' : (FOUND[finding.class] ?? 'damaged'),
-      code: finding.code,
-      message: finding.message,
+    .map(({ code, class: kind, message, path: place }) => ({
+      path: place?.split('#')[0] ?? path,
+      found: code === 'io.NOT_FOUND' ? 'missing' : (FOUND[kind] ?? 'damaged'),
+      code,
+      message,
     }));
+
+/** Compares the name of a mirror with the export in it. */
+export function checkName(
+  name: string | undefined,
+  mirror: { readonly evidenceExportId?: string | undefined } | undefined,
+): readonly Finding[] {
+  const actual = mirror?.evidenceExportId;
+  if (name === undefined || actual === undefined || actual === name) return [];
+  const message = `the mirror named ${name} is of ${actual}`;
+  return [
+    finding('scrub.NAME_MISMATCH', 'export', { path: EXPORT_MANIFEST, message, expected: name, actual }),
+  ];
+}
+
+/** The finding about a mirror of which only the journal exists. */
+export function missingFinding(name: string, place: string): Finding {
+  const message = `${place} does not exist, but ${name}.jsonl, the journal of its scrubs, does`;
+  return finding('scrub.MIRROR_MISSING', 'export', { message });
+}
+
+/** Whether a fault is more than a remark about a file next to the evidence. */
+export const isError = ({ code }: Pick<ScrubFault, 'code'>): boolean => codeFacts(code).severity === 'error';
 
 /** Damage counts more than unreadable files, and a mirror with unread files is never good. */
 export function decideOutcome(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
-  const open = faults.filter(({ found, repair }) => found !== 'extra' && repair !== 'repaired');
+  const open = faults.filter((fault) => isError(fault) && fault.repair !== 'repaired');
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
   if (open.length > 0) return 'unreadable';
   return left > 0 ? 'unread' : 'good';

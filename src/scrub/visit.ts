@@ -10,7 +10,7 @@ import { verifyLocalReport } from '../verify/export/local-report.ts';
 import { type Documents, isEvidence, readDocuments } from './documents.ts';
 import { type JournalEntry, journalPath, JournalWriter, checkDue } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
+import { checkName, decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
 
 /** The journal and the list of files before anything is read. */
 type Before = {
@@ -58,7 +58,11 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
     const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
     const others = await recordDocuments(visit, documents, new Set(units.map(({ path }) => path)));
     const { files, bytes, faults, ...counts } = await readUnits(visit, view, units);
-    const all = sortFaults([...documents.faults, ...faults]);
+    const all = sortFaults([
+      ...toFaults(checkName(place.evidenceExportId, tree.manifest)),
+      ...documents.faults,
+      ...faults,
+    ]);
     return {
       name: place.name,
       ...defined({

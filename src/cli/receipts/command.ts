@@ -3,14 +3,18 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
-import type { ChainResult, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
+import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { Cli } from '../cli.ts';
 import { parseDigest, addExamples, addStandardOptions } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { evidenceExportIdSchema } from '../../contract/scalars.ts';
+import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
+import { JOURNALS, listMissing } from '../../node/scrub-archive.ts';
+import { checkName, missingFinding } from '../../scrub/result.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type EvidenceSource, memorySource, readWhole } from '../../evidence/source.ts';
 import { listMirrors } from '../../evidence/export/subtrees.ts';
@@ -116,7 +120,9 @@ async function verifyEach(
   settings: ReceiptSettings,
 ): Promise<MirrorReceipts[]> {
   const mirrors = await listMirrors(tree.source);
-  if (mirrors.length === 0) throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
+  const missing = await tree.listMissing();
+  if (mirrors.length + missing.length === 0)
+    throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
   if (settings.expectHead !== undefined && mirrors.length > 1)
     throw usageError(
       `--expect-head is for one mirror, and ${path} contains ${mirrors.length}`,
@@ -125,11 +131,39 @@ async function verifyEach(
   return withProgress(cli, 'verified', 'mirrors', async ({ update }) => {
     const reports: MirrorReceipts[] = [];
     for (const { prefix, source } of mirrors) {
-      reports.push({ path: formatMirrorPlace(path, prefix), report: await verifyReceipts(source, settings) });
+      const place = formatMirrorPlace(path, prefix);
+      const report = await verifyReceipts(source, settings);
+      reports.push({ path: place, report: addFindings(report, checkName(readName(path, prefix), report)) });
       update({ done: reports.length, of: mirrors.length });
     }
-    return reports;
+    const lost = missing.map((name) => {
+      const place = formatMirrorPlace(path, `${name}/`);
+      return { path: place, report: addFindings(NO_RECEIPTS, [missingFinding(name, place)]) };
+    });
+    return [...reports, ...lost];
   });
+}
+
+const NO_RECEIPTS: ReceiptsReport = {
+  schemaVersion: 1,
+  kind: 'receipts',
+  verdict: 'none',
+  manifestHere: false,
+  unlinked: 0,
+  receipts: [],
+  findings: [],
+};
+
+const addFindings = (report: ReceiptsReport, findings: readonly Finding[]): ReceiptsReport =>
+  findings.length === 0
+    ? report
+    : { ...report, verdict: 'broken', findings: [...report.findings, ...findings] };
+
+/** The name of a mirror, plain or a bag, if it has the form of the id of an export. */
+function readName(path: string, prefix: string): string | undefined {
+  const folder = prefix.endsWith(BAG_PAYLOAD) ? prefix.slice(0, -BAG_PAYLOAD.length) : prefix;
+  const name = basename(folder === '' && !isS3Url(path) ? resolve(path) : folder);
+  return evidenceExportIdSchema.safeParse(name).success ? name : undefined;
 }
 
 async function verifySingle(
@@ -155,23 +189,29 @@ const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
+  /** The names of mirrors that were scrubbed and no longer exist. */
+  listMissing(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
+
+const listNone = () => Promise.resolve([]);
 
 /** Opens a folder, a prefix in S3 or an export in a ZIP as a tree of mirrors, and other files as a receipt. */
 async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
     const volume = await openVolume(path, cli.env);
-    return { source: volume.source(), close: () => volume.close() };
+    const listNames = async () => listMissing(volume.child(JOURNALS), (await volume.list()).folders);
+    return { source: volume.source(), listMissing: listNames, close: () => volume.close() };
   }
   const file = await openZipFile(await openFile(path));
-  if (file.kind === 'export') return file;
+  if (file.kind === 'export') return { ...file, listMissing: listNone };
   await file.close();
   const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
   const bytes = await closeAfter(await openFile(path), (access) =>
     readWhole(access, MAX_RECEIPT_BYTES, path),
   );
-  return { source: memorySource({ [single]: bytes }), single, close: () => Promise.resolve() };
+  const source = memorySource({ [single]: bytes });
+  return { source, single, listMissing: listNone, close: () => Promise.resolve() };
 }
 
 const isFolder = async (path: string): Promise<boolean> =>

@@ -63,8 +63,12 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
     : `${lines}\n${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 
+/** The path of a file in a mirror, or of the mirror itself. */
+export const joinPath = (mirror: string, path: string): string =>
+  path === '' ? mirror : `${mirror}/${path}`;
+
 function formatFault({ found, mirror, path, code, message, repair }: TalliedFault): readonly string[] {
-  const file = `${mirror}/${path}`;
+  const file = joinPath(mirror, path);
   if (typeof repair !== 'object') return [repair ?? found, file, code, message];
   return [`${found}, not repaired`, file, code, `${message}; ${repair.code}: ${repair.message}`];
 }

@@ -8,7 +8,7 @@ import type { JobResult } from '../../node/queue/queue.ts';
 import { selectShard, type Shard, shardName } from '../../report/merge/shard.ts';
 import { mirrorScrubSchema } from '../../report/merge/scrubs.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
-import type { MirrorScrub } from '../../scrub/result.ts';
+import { isError, type MirrorScrub } from '../../scrub/result.ts';
 import { repairMirror } from '../../scrub/repair.ts';
 import type { ScrubEvent, ScrubOptions } from '../../scrub/options.ts';
 import { scrubMany } from '../../scrub/mirror.ts';
@@ -32,7 +32,7 @@ import { usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs } from '../shared/output/targets.ts';
 import { loadSecondOpinion } from '../verify/run.ts';
-import { createTally, type ScrubProduct, writeScrub } from './output.ts';
+import { createTally, joinPath, type ScrubProduct, writeScrub } from './output.ts';
 
 export type ScrubCommandOptions = TrustOptions & {
   readonly for?: number;
@@ -149,7 +149,7 @@ function withAdvice(error: unknown): unknown {
 
 function printFaults(progress: Progress, { name, faults }: MirrorScrub): void {
   for (const { found, path, code } of faults.slice(0, 10))
-    if (found !== 'extra') progress.note(`${found}: ${name}/${path}: ${code}`);
+    if (isError({ code })) progress.note(`${found}: ${joinPath(name, path)}: ${code}`);
 }
 
 async function readScrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {

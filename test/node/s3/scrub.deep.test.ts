@@ -67,6 +67,26 @@ describe('an archive in S3', () => {
     ]);
   });
 
+  test('reports a prefix that its journal names and that is gone, and a copy under another name', async () => {
+    const { bucket, url } = await makeS3Archive();
+    await scrubArchive(url, { env });
+    for (const [key, bytes] of await objectsIn(s3, bucket)) {
+      if (!key.startsWith(`archive/${exportId(1)}/`)) continue;
+      await store(s3, bucket, key.replace(exportId(1), exportId(3)), Buffer.from(bytes));
+      await s3.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    }
+    const results = await scrubArchive(url, { env });
+    expect(results.map(({ name, outcome }) => `${name} ${outcome}`).toSorted()).toEqual([
+      `${exportId(1)} damaged`,
+      `${exportId(2)} good`,
+      `${exportId(3)} damaged`,
+    ]);
+    expect(listFaults(results)).toEqual([
+      'damaged manifest.json scrub.NAME_MISMATCH',
+      'missing  scrub.MIRROR_MISSING',
+    ]);
+  });
+
   test('is repaired from another mirror', async () => {
     const { bucket, url, exports } = await makeS3Archive();
     await rotObject(bucket, `archive/${exportId(1)}/${PART}`);

@@ -56,6 +56,69 @@ describe('a scrub of an intact archive', () => {
   });
 });
 
+describe('a mirror that a journal names and that is gone', () => {
+  const missing = ['missing  scrub.MIRROR_MISSING'];
+
+  test('is an error by name in every run, also without time to read, until its journal is removed', async () => {
+    const { root } = await makeArchive({ mirrors: 3, bags: true });
+    await scrubArchive(root);
+    await rm(join(root, exportId(2)), { recursive: true });
+    for (const how of [{}, { olderThanMs: DAY }, { untilMs: 0 }]) {
+      const results = await scrubArchive(root, how);
+      expect(results.find(({ name }) => name === exportId(2))).toMatchObject({ outcome: 'damaged' });
+      expect([results.length, listFaults(results)]).toEqual([3, missing]);
+    }
+    await rm(join(root, `.drillproof/scrub/${exportId(2)}.jsonl`));
+    expect(listFaults(await scrubArchive(root))).toEqual([]);
+  });
+
+  test('is an error if no mirror is left, and if only an empty folder is left', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await scrubArchive(root);
+    await rm(join(root, exportId(1)), { recursive: true });
+    expect(listFaults(await scrubArchive(root))).toEqual(missing);
+    await mkdir(join(root, exportId(1)));
+    expect(listFaults(await scrubArchive(root))).toEqual(missing);
+  });
+
+  test('is found by journals in another folder', async () => {
+    const { root } = await makeArchive({ mirrors: 2 });
+    const journal = await newFolder();
+    await scrubArchive(root, { journal });
+    await rm(join(root, exportId(1)), { recursive: true });
+    expect(listFaults(await scrubArchive(root))).toEqual([]);
+    expect(listFaults(await scrubArchive(root, { journal }))).toEqual(missing);
+  });
+});
+
+describe('the name of a mirror', () => {
+  const mismatch = 'damaged manifest.json scrub.NAME_MISMATCH';
+
+  test('that is exchanged with that of another mirror is an error of both', async () => {
+    const { root } = await makeArchive({ mirrors: 2, bags: true });
+    await rename(join(root, exportId(1)), join(root, 'swap'));
+    await rename(join(root, exportId(2)), join(root, exportId(1)));
+    await rename(join(root, 'swap'), join(root, exportId(2)));
+    const results = await scrubArchive(root);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['damaged', 'damaged']);
+    expect(listFaults(results)).toEqual([mismatch, mismatch]);
+  });
+
+  test.each([exportId(7), 'copy'])('of a copy in an archive, %s, is an error', async (name) => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await cp(join(root, exportId(1)), join(root, name), { recursive: true });
+    expect(listFaults(await scrubArchive(root))).toEqual([mismatch]);
+  });
+
+  test('of a single mirror is free unless it is the id of an export', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await cp(join(root, exportId(1)), join(root, 'mirror'), { recursive: true });
+    expect(listFaults(await scrubArchive(join(root, 'mirror')))).toEqual([]);
+    await rename(join(root, 'mirror'), join(root, exportId(7)));
+    expect(listFaults(await scrubArchive(join(root, exportId(7))))).toEqual([mismatch]);
+  });
+});
+
 describe('a damaged file', () => {
   test('is detected although its size and time are unchanged', async () => {
     const { folder, faults } = await makeOneMirror();
