@@ -18,6 +18,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   bundle: 'Bundles',
   object: 'Objects of a bundle',
   run: 'Runs that contradict themselves',
+  coverage: 'Coverage',
   export: 'Exports',
   part: 'Parts of an export',
   'local-report': 'Local reports',

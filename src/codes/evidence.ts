@@ -57,6 +57,11 @@ export const evidenceCodes = {
     'Check the clocks of the runner and of the signer; one of the two times is wrong.',
     'warning',
   ),
+  'coverage.LOW': cite('formats §4, Coverage').extra(
+    'No digest covers a tenth of the bytes or more, so they could contain anything.',
+    'Do not use those bytes as evidence; require coverage to refuse them, or verify the export that lists the part.',
+    'warning',
+  ),
   'object.MISSING': cite('formats §1, Bundle manifest').missing(
     'The archive lacks an object that the bundle manifest lists.',
     'Get the original archive; evidence was removed from this one.',

@@ -114,6 +114,14 @@ export const exportCodes = {
     'Read it as a statement of its uploader, not as evidence of the platform.',
     'info',
   ),
+  'expect.UNMET': cite('formats §4').untrusted(
+    'The result of the verification does not meet the requirements of the caller.',
+    'Do not use the evidence; read what is unmet in the message, and the findings of the report.',
+  ),
+  'expect.UNDECIDED': cite('formats §4').inaccessible(
+    'Something could not be read or checked, so it is unknown whether the requirements of the caller are met.',
+    'Read the findings of the report, make everything readable, and verify again.',
+  ),
   'expect.MANIFEST_MISMATCH': cite('formats §1').mismatch(
     'The digest of the manifest does not match the expected digest.',
     'Get the export that you expect; this is a different one.',

@@ -98,7 +98,7 @@ export interface SigningKey extends Readonly<z.infer<typeof signingKey>> {}
 
 const coverage = z
   .strictObject({
-    /** Bytes of all files. */
+    /** Bytes of all files, without those of a mirror and the claims of `export.json`. */
     totalBytes: count,
     /** Bytes that match a digest in the chain from the manifest. */
     coveredBytes: count,
@@ -110,6 +110,10 @@ const coverage = z
     mirrorFiles: z.readonly(z.array(z.string())),
   })
   .check(z.describe('how many bytes a digest or a signature covers'));
+/** A member of `export.json` that the manifest does not fix. Nothing signs it, and no decision uses it. */
+const claim = z.strictObject({ name: z.string(), value: z.string() });
+export interface ExportClaim extends Readonly<z.infer<typeof claim>> {}
+
 /** The number of bytes of the evidence that a digest or signature in the chain covers. */
 export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
 
@@ -253,6 +257,8 @@ export const exportReportSchema = z.strictObject({
   parts: z.readonly(z.array(bundleReportSchema)),
   localReports: z.readonly(z.array(localReportReportSchema)),
   coverage,
+  /** Absent in reports of earlier releases, and if `export.json` could not be read. */
+  claims: allow(z.readonly(z.array(claim)), 'members of export.json that nothing signs, outside coverage'),
   run: allow(runSchema),
 });
 /** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */

@@ -1,7 +1,8 @@
 import { findLargest } from '../bytes/async.ts';
 import type { Step } from './step.ts';
 import { listRequiredChecks, type CheckId } from './checks.ts';
-import { type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
+import { type Coverage, type Depth, type Finding, type Verdict, VERDICTS } from './report.ts';
+import { finding } from './finding.ts';
 
 /** The worst of several verdicts; `none` for an empty set, which never counts as success. */
 export const pickWorstVerdict = (verdicts: readonly Verdict[], none: Verdict): Verdict =>
@@ -12,6 +13,23 @@ export function rateFindings(findings: readonly Finding[]): 'failed' | 'incomple
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.some((error) => error.class !== 'inaccessible')) return 'failed';
   return errors.length > 0 ? 'incomplete' : undefined;
+}
+
+/**
+ * Warns that no digest covers a tenth of the bytes or more, next to a verdict that could be taken for one about all bytes.
+ * @param expectedBytes uncovered bytes that do not count, because every archive has them
+ */
+export function warnAboutUncovered(
+  subject: string,
+  verdict: Verdict,
+  { totalBytes, coveredBytes }: Coverage,
+  expectedBytes = 0,
+): readonly Finding[] {
+  const bytes = totalBytes - coveredBytes;
+  if (verdict === 'failed' || verdict === 'incomplete') return [];
+  if (totalBytes === 0 || (bytes - expectedBytes) * 10 < totalBytes) return [];
+  const message = `no digest covers ${bytes} of ${totalBytes} bytes`;
+  return [finding('coverage.LOW', subject, { message })];
 }
 
 type BundleFacts = {

@@ -5,7 +5,7 @@ import { listCodes, readVectors } from './read.ts';
 
 /** The namespaces of codes about bytes that can be published. */
 const NAMESPACES =
-  'encoding json zip trust attestation bundle dsse object run export bag part local-report receipt expect policy vsa tool-source'.split(
+  'encoding json zip trust attestation bundle dsse object run coverage export bag part local-report receipt expect policy vsa tool-source'.split(
     ' ',
   );
 
@@ -32,6 +32,8 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'vsa.SUBJECT_MISSING': 'it is about a decision without evidence, which has no summary',
   'receipt.UNREADABLE': 'it is an error of a disk',
   'part.NOT_CHECKED': 'it is about a worker thread that ended',
+  'expect.UNMET': 'it is an error of a call that requires a result',
+  'expect.UNDECIDED': 'it is an error of a call that requires a result',
   'receipt.NONE': 'it is about a folder without a mirror',
 };
 

@@ -176,3 +176,24 @@ export function makeExport(choices: ExportChoices = {}): Export {
   for (let n = 1; n <= reports; n++) files[reportPath(n)] = reportBytes(n);
   return { manifest, manifestBytes, files: choices.files?.(files) ?? files };
 }
+
+/** The members of `export.json` that the manifest does not fix. */
+const CLAIMS = [
+  'operationId',
+  'requestedBy',
+  'completedBundleCount',
+  'completedLocalReportCount',
+  'createdAtMs',
+  'updatedAtMs',
+  'completedAtMs',
+];
+
+/** The bytes of the claims with their commas, in a document without white space. */
+export function countClaimBytes(files: Readonly<Record<string, Uint8Array>>): number {
+  const resource = new TextDecoder().decode(files['export.json']);
+  const members = Object.entries(JSON.parse(resource) as object).filter(([name]) => CLAIMS.includes(name));
+  return members.reduce(
+    (total, member) => total + JSON.stringify(Object.fromEntries([member])).length - 1,
+    0,
+  );
+}

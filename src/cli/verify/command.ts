@@ -26,7 +26,10 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
         .default('full'),
     )
     .option('--require-list', 'fail unless the list of bundles is attested or pinned')
-    .option('--require-coverage', 'fail if a file or byte is not covered by a digest')
+    .option(
+      '--require-coverage',
+      'fail if a file or byte is not covered by a digest; the claims of export.json and the files of a mirror are outside',
+    )
     .option('-v, --verbose', 'print every check, part and finding')
     .action(async (paths: string[], options: VerifyCommandOptions) => {
       // Loaded only now, because help needs no verification.

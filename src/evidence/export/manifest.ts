@@ -19,7 +19,7 @@ import {
   exportScopeSchema,
 } from '../../contract/resources/evidence.ts';
 import { documentParser, pathSchema } from '../document.ts';
-import { type BrokenBinding, listUnequal } from '../bundle/statement.ts';
+import { type BrokenBinding, type Comparison, listUnequal } from '../bundle/statement.ts';
 
 /**
  * The path of a part in an export (formats §1, Export).
@@ -163,15 +163,14 @@ export const parseExportResource = documentParser<EvidenceExport>({
   limit: 'documentBytes',
 });
 
-/** The fields of the resource that differ from the manifest (formats §1, Export manifest). */
-export function listResourceDifferences(
+function compareWithManifest(
   resource: EvidenceExport,
   manifest: ExportManifest,
   manifestDigest: Digest,
   manifestBytes: number,
-): BrokenBinding[] {
+): Comparison[] {
   const { parts, localReports } = manifest;
-  return listUnequal([
+  return [
     ['state', 'available', resource.state],
     ['evidenceExportId', manifest.evidenceExportId, resource.evidenceExportId],
     ['organizationId', manifest.organizationId, resource.organizationId],
@@ -188,5 +187,17 @@ export function listResourceDifferences(
       resource.localReportCount,
     ],
     ['archiveBytes', sumBytes([...parts, ...localReports].map((row) => row.bytes)), resource.archiveBytes],
-  ]);
+  ];
+}
+
+type ResourceFacts = Parameters<typeof compareWithManifest>;
+
+/** The fields of the resource that differ from the manifest (formats §1, Export manifest). */
+export const listResourceDifferences = (...facts: ResourceFacts): BrokenBinding[] =>
+  listUnequal(compareWithManifest(...facts));
+
+/** The members of the resource that its manifest does not fix, so nothing signs them (formats §4, Coverage). */
+export function listResourceClaims(...facts: ResourceFacts): Map<string, unknown> {
+  const fixed = new Set(['schemaVersion', ...compareWithManifest(...facts).map(([field]) => field)]);
+  return new Map(Object.entries(facts[0]).filter(([name]) => !fixed.has(name)));
 }

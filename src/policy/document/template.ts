@@ -41,7 +41,7 @@ completeness:
   vouched: [pinned, attested]
   # issuers: [acme-release]
   # bundles: { min: 1 }
-  # coverage: full
+  # coverage: full # all bytes but the claims of export.json
   # window: { last: 30d, lag: 1d }
 
 # signers:

@@ -64,7 +64,10 @@ export const RULES = {
     'the number of local reports is the required one',
     'policy.LOCAL_REPORT_COUNT',
   ),
-  'completeness.coverage': define('every byte is covered by a digest or signature', 'policy.UNCOVERED_BYTES'),
+  'completeness.coverage': define(
+    'every byte but the claims of export.json is covered by a digest or signature',
+    'policy.UNCOVERED_BYTES',
+  ),
   'trials.complete': define('every trial of a run is present', 'policy.TRIAL_MISSING'),
   'trials.attempts': define('no attempt was picked from several', 'policy.ATTEMPT_PICKED'),
   'trials.reruns': define('there is no rerun', 'policy.RERUN_NOT_ALLOWED'),

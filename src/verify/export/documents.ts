@@ -1,10 +1,14 @@
 import { digestOf } from '../../bytes/hash.ts';
+import { canonicalJson } from '../../bytes/json/canonical.ts';
+import { fromUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import type { BrokenBinding } from '../../evidence/bundle/statement.ts';
 import {
   type ExportManifest,
   parseExportManifest,
   parseExportResource,
+  listResourceClaims,
   listResourceDifferences,
   selectionDigest,
 } from '../../evidence/export/manifest.ts';
@@ -25,9 +29,17 @@ import {
 import { EXPORT, readDocument, type ExportContext, type ReadExportManifest } from './context.ts';
 import { checkFiles } from './files.ts';
 import { checkExportSigning, type ExportSigning } from './signing.ts';
-import type { Finding } from '../report.ts';
+import type { ExportClaim, Finding } from '../report.ts';
 
-export type ExportDocuments = ExportSigning & { readonly resource?: EvidenceExport };
+/** A valid `export.json`. The manifest does not fix its claims, so they are outside coverage (formats §4, Coverage). */
+export type ReadResource = {
+  readonly document: EvidenceExport;
+  readonly claims: readonly ExportClaim[];
+  readonly claimedBytes: number;
+  readonly coveredBytes: number;
+};
+
+export type ExportDocuments = ExportSigning & { readonly resource?: ReadResource };
 
 /** The steps after `export.manifest`, in order. They read no part and no report. */
 export async function checkDocuments(
@@ -117,8 +129,8 @@ function findOtherProject(
 async function checkResource(
   tree: ExportContext,
   manifest: ReadExportManifest,
-): Promise<ReadStep<EvidenceExport>> {
-  const { limits } = tree.settings;
+): Promise<ReadStep<ReadResource>> {
+  const { limits, depth } = tree.settings;
   try {
     const bytes = await readDocument(tree, EXPORT_RESOURCE, limits.documentBytes);
     if (bytes === undefined) {
@@ -126,24 +138,48 @@ async function checkResource(
       const missing = finding('export.RESOURCE_MISSING', EXPORT, detail);
       return recordCheck('export.resource', [missing]);
     }
-    const value = parseExportResource(bytes, limits);
-    return { ...compareResource(value, manifest), value };
+    const resource = parseExportResource(bytes, limits);
+    const { document, digest, bytes: size } = manifest;
+    if (document === undefined || digest === undefined || size === undefined) return NOTHING;
+    const facts = [resource, document, digest, size] as const;
+    const claims = listResourceClaims(...facts);
+    if (depth === 'full') claims.delete('sourceBytes'); // the parts fix it
+    const step = recordCheck('export.resource', listResourceDifferences(...facts).map(describeDifference));
+    return { ...step, value: { document: resource, ...measureResource(fromUtf8(bytes), claims) } };
   } catch (error) {
     return recordCheck('export.resource', findingsOf(error, EXPORT, EXPORT_RESOURCE));
   }
 }
 
-function compareResource(resource: EvidenceExport, { document, digest, bytes }: ReadExportManifest): Step {
-  if (document === undefined || digest === undefined || bytes === undefined) return NOTHING;
-  const differences = listResourceDifferences(resource, document, digest, bytes);
-  return recordCheck(
-    'export.resource',
-    differences.map(({ field, expected, actual }) => {
-      const message = `${field} in export.json does not match the manifest`;
-      const path = `${EXPORT_RESOURCE}#/${field}`;
-      return finding('export.RESOURCE_MISMATCH', EXPORT, { path, message, expected, actual });
-    }),
-  );
+const describeDifference = ({ field, expected, actual }: BrokenBinding): Finding =>
+  finding('export.RESOURCE_MISMATCH', EXPORT, {
+    path: `${EXPORT_RESOURCE}#/${field}`,
+    message: `${field} in export.json does not match the manifest`,
+    expected,
+    actual,
+  });
+
+const SPACE_OUTSIDE_STRINGS = /("(?:[^"\\]|\\.)*")|\s+/g;
+
+/**
+ * Counts the bytes of `export.json` that repeat the manifest, and those of its claims. White space beyond that of an
+ * indented document is neither. A text with another form of a value, such as an escaped letter, is not covered at all.
+ */
+function measureResource(text: string, claims: ReadonlyMap<string, unknown>): Omit<ReadResource, 'document'> {
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const fixed = Object.fromEntries(Object.entries(value).filter(([name]) => !claims.has(name)));
+  const [all, rest] = [value, fixed].map((members) => toUtf8(JSON.stringify(members)).length);
+  const claimedBytes = all! - rest!;
+  const isPlain = text.replace(SPACE_OUTSIDE_STRINGS, '$1') === JSON.stringify(value);
+  const indented = toUtf8(`${JSON.stringify(value, null, 2)}\n`).length;
+  return {
+    claims: Array.from(claims, ([name, claim]) => ({
+      name,
+      value: typeof claim === 'string' ? claim : canonicalJson(claim),
+    })),
+    claimedBytes,
+    coveredBytes: isPlain ? Math.min(toUtf8(text).length, indented) - claimedBytes : 0,
+  };
 }
 
 /** `export.selection`: the digest over the selected bundles and reports, in their order. */

@@ -1,8 +1,7 @@
 import { checkArguments, COUNT, defined, FUNCTION, type MembersOf, optional } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
-import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { type EvidenceSource, SOURCE, type SourceFile } from '../../evidence/source.ts';
-import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import { resolveSettings, describeTrust, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type {
@@ -23,8 +22,8 @@ import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments }
 import { checkMirrorFiles, listFiles, NO_FILES, listManifestRows, listUncoveredFiles } from './files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
-import { rateFindings, pickWorstVerdict } from '../verdict.ts';
-import type { ExportContext, ReadExportManifest } from './context.ts';
+import { rateFindings, pickWorstVerdict, warnAboutUncovered } from '../verdict.ts';
+import { EXPORT, type ExportContext, type ReadExportManifest } from './context.ts';
 
 /** The options of `verifyExport`: those of every verification, and how parts are scheduled. */
 export type VerifyExportOptions = VerifyOptions &
@@ -76,7 +75,7 @@ export async function verifyExport(
   const parts = document && (await verifyParts(tree, document, documents.value, options));
   const across =
     document && parts && settings.depth === 'full'
-      ? checkAcrossParts(document, documents.value.resource, parts.value)
+      ? checkAcrossParts(document, documents.value.resource?.document, parts.value)
       : NOTHING;
   const localReports = document ? await verifyLocalReports(tree, document) : [];
   const bag = await checkBag(tree, document, listVerifiedDigests(document, parts?.value ?? [], localReports));
@@ -165,10 +164,12 @@ export type ExportContent = {
 function buildExportReport(tree: ExportContext, content: ExportContent, step: Step): ExportReport {
   const { settings } = tree;
   const { manifest, documents, parts, localReports } = content;
+  const verdict = decideExportVerdict(content, step);
+  const coverage = measureExportCoverage(tree, content, step);
   return defined({
     schemaVersion: 1,
     kind: 'export',
-    verdict: decideExportVerdict(content, step),
+    verdict,
     completeness: documents.completeness,
     depth: settings.depth,
     asOfMs: settings.asOfMs,
@@ -183,10 +184,11 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
     signer: documents.signer,
     signers: documents.signers,
     checks: step.checks,
-    findings: step.findings,
+    findings: [...step.findings, ...warnAboutUncovered(EXPORT, verdict, coverage)],
     parts,
     localReports,
-    coverage: measureExportCoverage(tree, content, step),
+    coverage,
+    claims: documents.resource?.claims,
   } as const);
 }
 
@@ -210,8 +212,8 @@ function decideExportVerdict(
 }
 
 /**
- * The bytes of an export that a digest covers (formats §4, Coverage). Every file counts once, except those of a mirror;
- * in a one-file export, every byte of the container counts.
+ * The bytes of an export that a digest covers (formats §4, Coverage). Every file counts once, except those of a mirror
+ * and the claims of export.json; in a one-file export, every byte of the container counts.
  */
 function measureExportCoverage(
   { source, files }: ExportContext,
@@ -223,16 +225,16 @@ function measureExportCoverage(
   const listIfPassed = (id: 'export.manifest' | 'export.attestation', path: string): string[] =>
     hasPassed(step, id) ? [path] : [];
   const attestation = listIfPassed('export.attestation', EXPORT_ATTESTATION);
-  // Its members agree with the manifest. White space beyond that of an indented document is not covered.
-  const indented = toUtf8(`${JSON.stringify(documents.resource, null, 2)}\n`).length;
-  const resource = hasPassed(step, 'export.resource') ? Math.min(size(EXPORT_RESOURCE), indented) : 0;
+  const { claimedBytes = 0, coveredBytes = 0 } = documents.resource ?? {};
+  const resource = hasPassed(step, 'export.resource') ? coveredBytes : 0;
   const intact = localReports.filter((report) => report.verdict === 'intact').map((report) => report.path);
   const mirror = files.mirror.map((file) => file.path);
   const covered = parts.reduce((total, part) => total + part.coverage.coveredBytes, 0);
   const attested = parts.reduce((total, part) => total + part.coverage.attestedBytes, 0);
   const signed = documents.signer === undefined ? [] : [EXPORT_MANIFEST, ...attestation];
   return {
-    totalBytes: (source.container?.size ?? sum(files.all.map((file) => file.path))) - sum(mirror),
+    totalBytes:
+      (source.container?.size ?? sum(files.all.map((file) => file.path))) - sum(mirror) - claimedBytes,
     coveredBytes:
       sum([...listIfPassed('export.manifest', EXPORT_MANIFEST), ...attestation, ...intact]) +
       resource +

@@ -1,5 +1,6 @@
 import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
 import { checkArguments, defined, OBJECT } from '../../bytes/arguments.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { countArtifactBytes } from '../../evidence/bundle/manifest.ts';
 import { ATTESTATION, findEntry } from '../../evidence/bundle/part.ts';
 import type { ZipArchive } from '../../zip/read/open.ts';
@@ -8,7 +9,7 @@ import { finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, NOTHING, recordCheck, type ReadStep, type Step, type StepOf } from '../step.ts';
-import { decideBundleVerdict } from '../verdict.ts';
+import { decideBundleVerdict, warnAboutUncovered } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
 import { checkAttestation, type ReadAttestation } from './attestation.ts';
 import { checkBundleExpected, checkBundleManifest, checkRow, type ReadManifest } from './bundle.ts';
@@ -161,6 +162,13 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     trusted: attestation?.signer !== undefined,
     listed: listed !== undefined,
   });
+  const entries = content.entries ?? [];
+  const subject = manifest?.evidenceBundleId ?? part.subject;
+  const coverage = measurePartCoverage(entries, listed, { size, verdict });
+  const findings = [
+    ...step.findings,
+    ...warnAboutUncovered(subject, verdict, coverage, countHeaderBytes(entries, verdict)),
+  ];
   return defined({
     schemaVersion: 1,
     kind: 'bundle',
@@ -187,10 +195,24 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     reproduction: attestation?.reproduction,
     outcome: content.run && buildOutcome(content.run.facts),
     checks: settings.short === true ? [] : step.checks,
-    findings: settings.short === true ? keepFirstOfEachCode(step.findings) : step.findings,
-    coverage: measurePartCoverage(content.entries ?? [], listed, { size, verdict }),
+    findings: settings.short === true ? keepFirstOfEachCode(findings) : findings,
+    coverage,
   } as const);
 }
+
+/** Bytes of the headers of a local file and in the central directory, and of the end of the directory. */
+const [ENTRY_HEADER_BYTES, END_BYTES] = [30 + 46, 22];
+
+/** The fewest bytes that an archive needs around its content, and an attestation that no trusted key verified. */
+const countHeaderBytes = (entries: readonly ZipEntry[], verdict: Verdict): number =>
+  entries.reduce(
+    (sum, { name, bytes, compressedBytes }) =>
+      sum +
+      ENTRY_HEADER_BYTES +
+      2 * toUtf8(name).length +
+      (name === ATTESTATION && verdict !== 'verified' ? Math.min(bytes, compressedBytes) : 0),
+    END_BYTES,
+  );
 
 /** The first finding of each code, with the number of findings that have this code. */
 function keepFirstOfEachCode(findings: readonly Finding[]): readonly Finding[] {

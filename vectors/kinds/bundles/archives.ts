@@ -124,7 +124,7 @@ export const coverages = (): Case[] => {
         'coverage-inflated',
         inflated,
         {},
-        ['zip.METADATA_UNUSUAL'],
+        ['zip.METADATA_UNUSUAL', 'coverage.LOW'],
         'Coverage',
         'text in extra fields, which no digest covers',
       ),

@@ -2,11 +2,15 @@ import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
 import type { Code } from '../../../src/codes/catalogue.ts';
 import { bundle } from '../../make/bundle.ts';
 import { sha256Of } from '../../make/bytes.ts';
-import { type ExportChoices, makeExport, partPath, reportPath } from '../../make/export.ts';
+import { countClaimBytes, type ExportChoices, makeExport, partPath, reportPath } from '../../make/export.ts';
 import { CLAIMED, type Case, UNATTESTED, adding, judge, tree, without } from './case.ts';
 
-const total = (choices: ExportChoices): number =>
-  Object.values(makeExport(choices).files).reduce((sum, bytes) => sum + bytes.length, 0);
+/** All bytes but those of the claims. */
+function total(choices: ExportChoices): number {
+  const { files } = makeExport(choices);
+  const bytes = Object.values(files).reduce((sum, { length }) => sum + length, 0);
+  return bytes - countClaimBytes(files);
+}
 
 /** The bytes of the bundle that its own signature reaches. */
 function signedBytes(): number {
@@ -36,11 +40,11 @@ export const coverages = (): Case[] => {
     coveredBytes: total(unsigned),
     attestedBytes: signedBytes(),
   };
-  const spaced = adding(
-    'export.json',
-    `${new TextDecoder().decode(files['export.json'])}${'\n'.repeat(1000)}`,
-  );
-  const attestedBytes = all - sizeOf('export.json') - sizeOf(reportPath(1));
+  const text = new TextDecoder().decode(files['export.json']);
+  const spaced = adding('export.json', `${text}${'\n'.repeat(1000)}`);
+  const fixedBytes = sizeOf('export.json') - countClaimBytes(files);
+  const attestedBytes = all - fixedBytes - sizeOf(reportPath(1));
+  const escaped = adding('export.json', text.replace('"requestedBy"', String.raw`"\u0072equestedBy"`));
   return [
     judge(
       'coverage-list-attested',
@@ -72,11 +76,22 @@ export const coverages = (): Case[] => {
       tree(spaced),
       {
         result: 'verified',
-        codes: [UNATTESTED],
+        codes: [UNATTESTED, 'coverage.LOW'],
         coverage: { totalBytes: all + 1000, coveredBytes: all + 1, attestedBytes },
       },
       'Coverage',
       'a thousand line feeds after export.json',
+    ),
+    judge(
+      'coverage-escape',
+      tree(escaped),
+      {
+        result: 'verified',
+        codes: [UNATTESTED],
+        coverage: { totalBytes: all + 5, coveredBytes: all - fixedBytes, attestedBytes },
+      },
+      'Coverage',
+      'an escaped letter in export.json',
     ),
     folder('attestation', 'export-attestation.json', CLAIMED, 'export.FILE_UNCOVERED'),
     folder('resource', 'export.json', 'export.FILE_UNCOVERED'),
