@@ -3,6 +3,7 @@ import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
 import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import { count, countNoun } from '../text/page.ts';
+import type { ResultLine } from '../text/result.ts';
 import { html, type Markup, type Piece } from './document.ts';
 import { groupFindings } from '../text/findings.ts';
 
@@ -50,19 +51,26 @@ const open = html`<path d="M8 4.5V9M8 11.4V11.6" />`;
 const idle = html`<path d="M5 8H11" />`;
 const SIGNS: Readonly<Record<Tone, Markup>> = { good, bad, open, idle };
 
+/** The color and the sign of a sentence. */
+const TONES = { good: 'good', caution: 'open', bad: 'bad' } as const satisfies Readonly<Record<string, Tone>>;
+
 export const toneOf = (state: State): Tone => LOOKS[state][0];
 export const wordOf = (state: State): string => LOOKS[state][1];
 
 /** A state as a drawn sign and its word. Signs are drawings, because a text could contain the characters of a sign. */
-export function renderState(state: State, word: string = wordOf(state)): Markup {
-  const [tone] = LOOKS[state];
-  return html`<span class="state ${tone}"
+export const renderState = (state: State, word: string = wordOf(state)): Markup =>
+  renderSign(toneOf(state), word);
+
+export const renderResultLine = ({ tone, text }: ResultLine): Piece =>
+  tone === undefined ? text : renderSign(TONES[tone], text);
+
+const renderSign = (tone: Tone, text: string): Markup =>
+  html`<span class="state ${tone}"
     ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
       <circle cx="8" cy="8" r="7.25" />
       ${SIGNS[tone]}</svg
-    ><span>${word}</span></span
+    ><span>${text}</span></span
   >`;
-}
 
 /** A text from the evidence or the caller: set apart from our own words, so that it cannot pass for them. */
 export const quote = (text: string): Markup => html`<code>${text}</code>`;
@@ -108,9 +116,9 @@ export const buildTrustFact = (trust: ExportReport['trust']): Fact => [
   trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${countNoun(trust.keys, 'key')}`,
 ];
 
-export const renderVerdict = (state: State, subject: Piece, meaning: readonly string[]): Markup =>
+export const renderVerdict = (state: State, subject: Piece, meaning: Piece): Markup =>
   html`<div class="verdict ${toneOf(state)}">
-    ${renderState(state)} ${subject}${meaning.map((text) => html`<p>${text}</p>`)}
+    ${renderState(state)} ${subject}${typeof meaning === 'string' ? html`<p>${meaning}</p>` : meaning}
   </div>`;
 
 export type Column = readonly [title: string, kind?: 'number' | undefined];

@@ -98,35 +98,44 @@ type Result = { readonly state: LinkState; readonly why?: string };
 type Subject = ExportReport | BundleReport | LocalReportReport;
 
 const HOLDS: Result = { state: 'holds' };
-const NOT_CLAIMED = 'Not claimed, because a link before it does not hold or was not settled.';
+const NOT_CLAIMED: Result = {
+  state: 'could_not_tell',
+  why: 'Not claimed, because a link before it does not hold or was not settled.',
+};
 
 /**
  * The chain of a report, from the documents of the export to its signatures. Of several parts the worst decides. Nothing
- * is claimed behind a link that does not hold, was not settled, or was not asked.
+ * is claimed about an export or a part behind a link that does not hold, was not settled, or was not asked of it. The
+ * list depends on no other link.
  */
 export function chainOf(report: ExportReport | BundleReport): readonly Link[] {
-  const results = LINK_IDS.flatMap((id) => {
-    const result = resultOf(report, id);
-    return result === undefined ? [] : [{ id, result }];
-  });
-  const broken = results.findIndex(({ result }) => result.state === 'does_not_hold');
-  const stopped = results.findIndex(({ result }) => result.state !== 'holds');
-  return results.map(({ id, result }, at) => {
+  const stops = new Map<Subject, LinkState>();
+  let isBroken = false;
+  return LINK_IDS.flatMap((id): Link[] => {
+    const result = resultOf(report, id, stops);
+    if (result === undefined) return [];
+    const first = !isBroken && result.state === 'does_not_hold' ? true : undefined;
+    isBroken ||= first === true;
     const { title, claim } = ROWS[id];
-    const behind = (broken >= 0 && at > broken) || (stopped >= 0 && at > stopped && result.state === 'holds');
-    const shown: Result = behind ? { state: 'could_not_tell', why: NOT_CLAIMED } : result;
-    return defined({ id, title, claim, ...shown, first: at === broken ? true : undefined } as const);
+    return [defined({ id, title, claim, ...result, first } as const)];
   });
 }
 
-function resultOf(report: ExportReport | BundleReport, id: LinkId): Result | undefined {
+type Stops = Map<Subject, LinkState>;
+
+function resultOf(report: ExportReport | BundleReport, id: LinkId, stops: Stops): Result | undefined {
   const subjects = subjectsOf(report, id);
   if (subjects === undefined) return undefined;
   if (subjects.length === 0) return { state: 'could_not_tell', why: 'There is no part to check.' };
-  return findWorst(
-    subjects.flatMap((subject) => deriveLinkResult(report, subject, id) ?? []),
-    id === 'archives' ? 'archive' : 'part',
-  );
+  const results = subjects.flatMap((subject) => {
+    const result = deriveLinkResult(report, subject, id);
+    if (result === undefined) return [];
+    const before = [stops.get(report), stops.get(subject)];
+    if (result.state !== 'holds' && stops.get(subject) !== 'does_not_hold') stops.set(subject, result.state);
+    const isOpen = before.some((state) => state !== undefined) && result.state === 'holds';
+    return id !== 'list' && (isOpen || before.includes('does_not_hold')) ? NOT_CLAIMED : result;
+  });
+  return findWorst(results, id === 'archives' ? 'archive' : 'part');
 }
 
 /** The subjects of a link; `undefined` for links of the export in the report of a single part. */

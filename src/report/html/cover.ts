@@ -1,38 +1,47 @@
 import { isoTime } from '../../bytes/text/wording.ts';
-import type { BundleReport, ExportReport, SignedBy, Verdict } from '../../verify/report.ts';
-import { COMPLETENESS, formatRun, formatTimeRange } from '../text/facts.ts';
+import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
+import { formatRun, formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
-import { summarizeParts } from '../text/headline.ts';
-import { countSigners, partsOf } from '../text/tally.ts';
+import { describeResult, type ResultLine } from '../text/result.ts';
+import { countSigners, groupBy, partsOf } from '../text/tally.ts';
 import {
   type Fact,
   quote,
   quoteText,
   renderFacts,
   renderHeader,
+  renderResultLine,
   renderVerdict,
   buildTrustFact,
 } from './blocks.ts';
 import { html, type Markup } from './document.ts';
 
-const MEANING: Readonly<Record<Verdict, string>> = {
-  verified: 'Every byte matches its digest, and a key that the verifier trusts signed it.',
-  intact: 'Every byte matches its digest, but no trusted signature was checked.',
-  incomplete: 'Something could not be read or checked.',
-  failed:
-    'Something does not match, breaks its format, is signed by a key that is not valid for it, or is required and missing.',
+const LINE_TITLES: Readonly<Record<ResultLine['name'], string>> = {
+  required: 'Required, not met',
+  failed: 'Failed',
+  parts: 'Bundles',
+  drills: 'Drills',
+  completeness: 'List of bundles',
+  coverage: 'Bytes',
+  claims: 'Claimed',
+  warnings: 'Warnings',
 };
 
 export function renderCover(report: ExportReport | BundleReport): Markup {
-  const id = idOfReport(report);
-  const unmet = report.run?.unmet ?? [];
+  const lines = groupBy(describeResult(report), ({ name }) => name);
+  const facts = Array.from(lines, ([name, group]): Fact => [
+    LINE_TITLES[name],
+    name === 'claims' ? undefined : group.map((line) => html`<div>${renderResultLine(line)}</div>`),
+  ]);
   return renderHeader(
     'Verification of evidence',
-    renderVerdict(report.verdict, quoteText(id), [MEANING[report.verdict]]),
-    unmet.map(
-      ({ requirement, message }) => html`<p>Required and not met: ${quote(requirement)} ${message}</p>`,
-    ),
-    renderFacts([...describeEvidence(report), ...describeVerifier(report), ...describeTimes(report)]),
+    renderVerdict(report.verdict, quoteText(idOfReport(report)), renderFacts(facts)),
+    renderFacts([
+      ...describeEvidence(report),
+      ...describeVerifier(report),
+      ...describeTimes(report),
+      [LINE_TITLES.claims, lines.get('claims')?.[0].text],
+    ]),
   );
 }
 
@@ -50,19 +59,12 @@ function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] 
     ['Project', whole ? undefined : quoteText(report.projectId)],
     ['Read from', quoteText(report.run?.path)],
     ['Manifest', quoteText(report.manifestDigest)],
-    ['Parts', whole ? summarizeParts(report.parts) : undefined],
     ['Local reports', whole && report.localReports.length > 0 ? localTitle(report) : undefined],
-    [
-      'List of bundles',
-      whole
-        ? COMPLETENESS[report.completeness]
-        : 'A single part does not show whether other bundles are missing.',
-    ],
     [
       'Depth',
       report.depth === 'full'
-        ? 'full: every object of every part was read'
-        : 'digest: only the archives were compared with the manifest',
+        ? 'full: archives and their objects'
+        : 'digest: only archives, by the digests in the manifest',
     ],
   ];
 }

@@ -53,7 +53,7 @@ export const renderChain = (chain: readonly Link[]): Markup =>
         html`<li class="${toneOf(state)}${first ? ' first' : ''}">
           <div class="head"><strong>${title}</strong>${renderState(state)}</div>
           <p>${claim}</p>
-          ${why === undefined ? undefined : html`<p class="soft">${why}</p>`}${first ? html`<p><strong>The chain breaks here. Nothing behind this link is claimed.</strong></p>` : undefined}
+          ${why === undefined ? undefined : html`<p class="soft">${why}</p>`}${first ? html`<p><strong>The chain breaks here. Nothing that depends on this link is claimed.</strong></p>` : undefined}
         </li> `,
     )}
   </ol> `;

@@ -11,16 +11,23 @@ const isSigned = (report: Report): boolean =>
     ? report.parts.some(isSigned)
     : report.kind !== 'tool-source' && report.signer !== undefined;
 
+const isListFixed = ({ completeness }: ExportReport): boolean => completeness !== 'claimed';
+
 type Caveat = readonly [text: string, applies: (report: Report) => boolean];
 
 const CAVEATS: readonly Caveat[] = [
   [
-    'Authentic is not successful. The verdict shows where the evidence comes from, not that a drill passed; the outcomes above are those that the evidence states.',
+    'Authentic is not successful. The verdict shows where the evidence comes from, not that a drill passed; the outcomes of the drills are those that the evidence states.',
     (report) => isEvidence(report) && report.verdict === 'verified',
   ],
   [
-    'Intact means that the bytes match each other. Anyone who made the files could have made them match.',
-    (report) => isEvidence(report) && report.verdict === 'intact',
+    'Intact means that the bytes match each other. Anyone who made the files of an intact bundle could have made them match.',
+    (report) =>
+      isEvidence(report) && report.verdict === 'intact' && !(report.kind === 'export' && isListFixed(report)),
+  ],
+  [
+    'No trusted signature of an intact bundle was verified. Only the list of bundles fixes its bytes.',
+    (report) => report.kind === 'export' && report.verdict === 'intact' && isListFixed(report),
   ],
   [
     'Only the archives were compared with the manifest. Nothing inside them was read, and no signature was verified.',
@@ -37,11 +44,11 @@ const CAVEATS: readonly Caveat[] = [
   ['Only the signer states the time of a signature.', isSigned],
   [
     'No trusted key signed the list of bundles, so bundles could have been removed.',
-    (report) => report.kind === 'export' && report.completeness === 'claimed',
+    (report) => report.kind === 'export' && !isListFixed(report),
   ],
   [
     'The list is complete for what was selected; it does not cover runs outside the selection, or runs deleted before it.',
-    (report) => report.kind === 'export' && report.completeness !== 'claimed',
+    (report) => report.kind === 'export' && isListFixed(report),
   ],
   [
     'Local reports come from users. No key attests them, and their content was not read.',

@@ -1,7 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type {
   BundleReport,
-  Completeness,
   Coverage,
   ExportReport,
   Finding,
@@ -9,14 +8,21 @@ import type {
   SignedBy,
   TrustUsed,
 } from '../../verify/report.ts';
-import { count, countNoun, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
+import { count, countNoun, type Paint, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { countSigners } from './tally.ts';
 
 const NAME_WIDTH = 16;
 
-export function formatFact(page: Page, name: string, value: string | undefined): string[] {
-  return value === undefined ? [] : wrapLabel(page, `  ${name.padEnd(NAME_WIDTH)}`, escapeText(value));
+export function formatFact(
+  page: Page,
+  name: string,
+  value: string | undefined,
+  tone?: keyof Paint,
+): string[] {
+  if (value === undefined) return [];
+  const lines = wrapLabel(page, `  ${name.padEnd(NAME_WIDTH)}`, escapeText(value));
+  return tone === undefined ? lines : lines.map(page.paint[tone]);
 }
 
 export function formatAsOf(page: Page, asOfMs: number): string[] {
@@ -52,12 +58,6 @@ export function explainNoSigner(findings: readonly Finding[]): string {
 export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
-export const COMPLETENESS: Readonly<Record<Completeness, string>> = {
-  pinned: 'pinned: the list of bundles has the digest that you gave',
-  attested: 'attested: a trusted key signed the list of bundles',
-  claimed: 'claimed: no trusted key signed the list of bundles',
-};
-
 export function formatRunFact(page: Page, run: Run | undefined, command?: Command): string[] {
   if (run === undefined || page.width !== Infinity) return []; // a terminal shows the command itself
   return formatFact(page, 'run', formatRun(run, command));
@@ -84,7 +84,7 @@ export function summarizeCoverage(report: ExportReport | BundleReport): string {
   if (attestedBytes === 0) return `${signed}, ${percent(coveredBytes, totalBytes)} under a digest`;
   const rest = (Math.ceil(((totalBytes - attestedBytes) / totalBytes) * 1000) / 10).toFixed(1);
   const parts = report.kind === 'export' ? listUnsigned(report) : ['ZIP metadata'];
-  return `${signed}; ${rest} %: ${joinWords(parts)}, which no key signs`;
+  return `${signed}; ${rest} %: ${joinWords(parts)}, which no trusted key signs`;
 }
 
 function listUnsigned({ signer, parts, localReports, coverage }: ExportReport): string[] {

@@ -117,6 +117,15 @@ export function groupFindings(findings: readonly Finding[]): readonly (readonly 
   return SEVERITIES.flatMap((severity) => groups.filter(([first]) => first.severity === severity));
 }
 
+/** `attestation.TIME_CLAIMED (2 times)`, for each code of a severity. */
+export function countCodes(findings: readonly Finding[], severity: Severity): string | undefined {
+  const groups = groupFindings(findings.filter((finding) => finding.severity === severity));
+  const words = groups.map(([{ code }, ...more]) =>
+    more.length === 0 ? code : `${code} (${count(more.length + 1)} times)`,
+  );
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
 function formatGroup(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
   const [{ code, severity }] = cases;
   const entry = codeEntry(code);

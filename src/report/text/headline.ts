@@ -1,15 +1,8 @@
 import type { Code } from '../../codes/catalogue.ts';
-import type {
-  AttestationReport,
-  BundleReport,
-  Completeness,
-  ExportReport,
-  Finding,
-  Verdict,
-} from '../../verify/report.ts';
+import type { AttestationReport, BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
 import { count, countNoun, type Page, wrap } from './page.ts';
-import { listVerdicts } from './tally.ts';
+import { GOOD_OUTCOME, listOutcomes, listVerdicts, partsOf } from './tally.ts';
 
 const MAX_CODES = 3;
 
@@ -34,35 +27,47 @@ export function wrapHeadline(page: Page, verdict: keyof typeof VERDICT_PAINT, te
 
 const HEADLINE_INDENT = 2;
 
-const LIST: Readonly<Record<Completeness, string>> = {
-  pinned: 'list pinned',
-  attested: 'list attested',
-  claimed: 'completeness not attested (list claimed)',
-};
-
 export const formatVerdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
   wrapHeadline(page, report.verdict, formatHeadline(report));
 
-export function formatHeadline(report: ExportReport | BundleReport): string {
+/**
+ * The verdict in one line: what failed or how many parts are verified, the list, drills that did not pass, and unmet
+ * requirements.
+ */
+export function formatHeadline(report: ExportReport | BundleReport, allDrills = false): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
-  if (report.kind === 'bundle') {
-    const name = escapeText(report.evidenceBundleId ?? report.path ?? 'part');
-    const facts = [...unmet, ...codesOf([report])];
-    return `evidence bundle ${name}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`;
-  }
-  const name = escapeText(report.evidenceExportId ?? 'export');
-  const failures = failuresOf(report);
-  const summary = failures.length === 0 ? [summarizeParts(report.parts)] : failures;
-  const facts = [...summary, LIST[report.completeness]];
-  return `${name}: ${(report.verdict === 'failed' ? [...unmet, ...facts] : [...facts, ...unmet]).join('; ')}`;
+  const failures = listFailures(report);
+  const outcomes = listOutcomes(partsOf(report));
+  const areNamed = allDrills || outcomes.some((outcome) => !outcome.endsWith(` ${GOOD_OUTCOME}`));
+  const facts = [
+    ...(report.kind === 'bundle'
+      ? failures
+      : [
+          ...(failures.length === 0 ? [summarizeParts(report.parts)] : failures),
+          report.completeness === 'claimed'
+            ? 'completeness not attested (list claimed)'
+            : `list ${report.completeness}`,
+        ]),
+    ...report.findings.flatMap(({ code, message }) =>
+      code === 'coverage.LOW' ? [`${code}: ${message}`] : [],
+    ),
+    ...(areNamed && outcomes.length > 0 ? [`drills: ${outcomes.map(escapeText).join(', ')}`] : []),
+  ];
+  const name =
+    report.kind === 'bundle'
+      ? `evidence bundle ${escapeText(report.evidenceBundleId ?? report.path ?? 'part')}`
+      : escapeText(report.evidenceExportId ?? 'export');
+  const words = report.verdict === 'failed' ? [...unmet, ...facts] : [...facts, ...unmet];
+  return words.length === 0 ? name : `${name}: ${words.join('; ')}`;
 }
 
 /** `2 of 300 parts: part.DIGEST_MISMATCH`, for each kind of file in which there is an error. */
-function failuresOf(report: ExportReport): readonly string[] {
+export function listFailures(report: ExportReport | BundleReport): readonly string[] {
+  if (report.kind === 'bundle') return codesOf([report]);
   return [
     ...codesOf([report]),
-    ...listFailures(report.parts, 'part'),
-    ...listFailures(report.localReports, 'local report'),
+    ...countFailures(report.parts, 'part'),
+    ...countFailures(report.localReports, 'local report'),
   ];
 }
 
@@ -71,7 +76,7 @@ type Findings = { readonly findings: readonly Finding[] };
 const errorsIn = ({ findings }: Findings): readonly Finding[] =>
   findings.filter(({ severity }) => severity === 'error');
 
-function listFailures(items: readonly Findings[], name: string): readonly string[] {
+function countFailures(items: readonly Findings[], name: string): readonly string[] {
   const bad = items.filter((item) => errorsIn(item).length > 0);
   return codesOf(bad).map((codes) => `${count(bad.length)} of ${countNoun(items.length, name)}: ${codes}`);
 }

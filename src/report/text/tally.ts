@@ -80,6 +80,9 @@ export function countSigners(signers: readonly SignedBy[]): readonly SignerCount
   return [...rows.values()];
 }
 
+/** The verdict of a drill that passed. */
+export const GOOD_OUTCOME = 'passed';
+
 /** The outcome in a failed bundle, or in an unsigned one, does not count. */
 export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { outcome: Outcome } =>
   part.outcome !== undefined &&
@@ -96,6 +99,6 @@ export function listOutcomes(parts: readonly BundleReport[]): readonly string[] 
 
 export function summarizeOutcomes(parts: readonly BundleReport[]): string {
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
-  const rest = unknown === 0 ? [] : [`${count(unknown)} not counted (failed, unsigned or not read)`];
+  const rest = unknown === 0 ? [] : [`${count(unknown)} not counted (part failed, unsigned or not read)`];
   return [...listOutcomes(parts), ...rest].join(', ');
 }

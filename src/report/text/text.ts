@@ -4,7 +4,6 @@ import type {
   BundleReport,
   Check,
   ExportReport,
-  Finding,
   Report,
   SignedBy,
   ToolSourceReport,
@@ -31,20 +30,11 @@ import {
   VERDICT_PAINT,
   formatVerdictLines,
 } from './headline.ts';
-import {
-  countSigners,
-  isOutcomeCounted,
-  listOutcomes,
-  listVerdicts,
-  summarizeOutcomes,
-  partsOf,
-} from './tally.ts';
+import { countSigners, isOutcomeCounted, listVerdicts, partsOf, GOOD_OUTCOME } from './tally.ts';
 import { caveatsOf } from './caveats.ts';
 import {
   formatAsOf,
-  COMPLETENESS,
   formatCoverage,
-  summarizeCoverage,
   formatFact,
   formatRunFact,
   formatSigners,
@@ -56,14 +46,13 @@ import {
   buildClosingSections,
   listFindingsIn,
   buildFindingsSection,
-  groupFindings,
+  countCodes,
   formatCheckCounts,
   summarizeUnchecked,
 } from './findings.ts';
-import type { Severity } from '../../codes/entry.ts';
+import { describeResult, type ResultLine } from './result.ts';
 
 const MAX_PARTS = 20;
-const GOOD_OUTCOME = 'passed';
 
 function reportText(page: Page, report: Report): string[] {
   const isEvidence = report.kind === 'export' || report.kind === 'bundle';
@@ -114,17 +103,18 @@ function buildSections(page: Page, report: Report): readonly Section[] {
 }
 
 function buildExportSections(page: Page, report: ExportReport): readonly Section[] {
-  const { checks, parts, completeness, coverage } = report;
+  const { checks, parts, coverage } = report;
   const partChecks = parts.map((part) => part.checks);
   return [
     { title: 'Export', lines: formatEvidenceFacts(page, report) },
     { title: 'Checked of the export', lines: formatChecks(page, checks) },
     { title: `Checked of ${countNoun(parts.length, 'part')}`, lines: formatCheckCounts(page, partChecks) },
     { title: 'Parts', lines: formatParts(page, parts) },
-    { title: 'Drill outcomes', lines: formatOutcomes(page, parts) },
+    { title: 'Drill outcomes', lines: formatOutcomes(page, report) },
     { title: 'Signed by', lines: formatExportSigners(page, report) },
-    { title: 'Completeness', lines: wrapIndented(page, COMPLETENESS[completeness]) },
+    { title: 'Completeness', lines: formatSentence(page, report, 'completeness') },
     { title: 'Byte coverage', lines: formatCoverage(page, coverage) },
+    { title: 'Claimed', lines: formatSentence(page, report, 'claims') },
     { title: 'Local reports', lines: formatLocalReports(page, report) },
   ];
 }
@@ -162,12 +152,17 @@ function formatParts(page: Page, parts: readonly BundleReport[]): string[] {
 const formatPartVerdict = (page: Page, verdict: Verdict, text: string): string[] =>
   wrapLabel(page, `  ${verdict.padEnd(10)}  `, text, page.paint[VERDICT_PAINT[verdict]]);
 
-function formatOutcomes(page: Page, parts: readonly BundleReport[]): string[] {
-  const withOutcome = parts.filter(isOutcomeCounted);
+const formatSentence = (page: Page, report: ExportReport, name: ResultLine['name']): string[] =>
+  describeResult(report)
+    .filter((line) => line.name === name)
+    .flatMap(({ text }) => wrapIndented(page, escapeText(text)));
+
+function formatOutcomes(page: Page, report: ExportReport): string[] {
+  const withOutcome = report.parts.filter(isOutcomeCounted);
   if (withOutcome.length === 0) return [];
   const others = withOutcome.filter(({ outcome }) => outcome.verdict !== GOOD_OUTCOME);
   return [
-    ...wrapIndented(page, escapeText(summarizeOutcomes(parts))),
+    ...formatSentence(page, report, 'drills'),
     ...formatFirst(others, MAX_PARTS, ({ outcome: { verdict, drillId, targetId }, evidenceBundleId: id }) =>
       wrapLabel(page, '  - ', escapeText(`${verdict}: ${drillId} on ${targetId} (${id ?? 'no id'})`)),
     ),
@@ -241,7 +236,6 @@ const formatSourceFacts = (
 ];
 
 const MAX_KEYS = 3;
-const PART_COMPLETENESS = 'a part does not show whether other bundles are missing';
 const CONTENT = 'whether what the evidence says is true';
 
 function formatBrief(page: Page, report: ExportReport | BundleReport): string[] {
@@ -251,15 +245,14 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
   return [
     ...verdict,
     ...formatCountedSigners(page, report),
-    ...formatFact(page, 'drills', summarizeOutcomes(partsOf(report)) || undefined),
+    ...describeResult(report)
+      .filter(({ name }) => BRIEF.has(name))
+      .flatMap(({ name, text, tone }) => formatFact(page, name, text, tone)),
     ...formatFact(
       page,
       'not checked',
       [...summarizeUnchecked(groupChecks(report).flat()), CONTENT].join('; '),
     ),
-    ...formatFact(page, 'completeness', completenessOf(report)),
-    ...formatFact(page, 'coverage', summarizeCoverage(report)),
-    ...formatFact(page, 'warnings', countCodes(findings, 'warning')),
     ...formatFact(page, 'notes', countCodes(findings, 'info')),
     ...formatRunFact(page, report.run),
     ...(errors.length === 0 ? [] : [...sections(page, [buildFindingsSection(page, errors)]), '']),
@@ -267,8 +260,8 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
   ];
 }
 
-const completenessOf = (report: ExportReport | BundleReport): string =>
-  report.kind === 'export' ? COMPLETENESS[report.completeness] : PART_COMPLETENESS;
+/** The first line has the others, and the full report the claims. */
+const BRIEF: ReadonlySet<ResultLine['name']> = new Set(['drills', 'completeness', 'coverage', 'warnings']);
 
 function formatCountedSigners(page: Page, report: ExportReport | BundleReport): string[] {
   const signers = countSigners(listPartSigners(report));
@@ -293,15 +286,6 @@ function formatCountedSigners(page: Page, report: ExportReport | BundleReport): 
       ]),
     ...(more > 0 ? formatFact(page, '', `and ${countNoun(more, 'more key')}; --verbose lists them`) : []),
   ];
-}
-
-/** `attestation.TIME_CLAIMED (2 times)`, for each code of a severity. */
-function countCodes(findings: readonly Finding[], severity: Severity): string | undefined {
-  const groups = groupFindings(findings.filter((finding) => finding.severity === severity));
-  const words = groups.map(([{ code }, ...more]) =>
-    more.length === 0 ? code : `${code} (${count(more.length + 1)} times)`,
-  );
-  return words.length === 0 ? undefined : words.join(', ');
 }
 
 export type TextOptions = {
@@ -337,15 +321,17 @@ export function renderText(report: Report, options: TextOptions = {}): string {
   return `${formatLines(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
 }
 
-/** A report in one line: its first line, the outcomes of its drills, which a verdict does not show, and its path. */
+/** A report in one line: its first line with the outcomes of its drills, which a verdict does not show, and its path. */
 export function renderLine(
   report: ExportReport | BundleReport,
   path: string,
   options: TextOptions = {},
 ): string {
-  const drills = listOutcomes(partsOf(report)).map(escapeText).join(', ');
-  const words = `${formatHeadline(report)}${drills === '' ? '' : `; drills: ${drills}`} (${escapeText(path)})`;
-  return wrapHeadline(pageOf(options), report.verdict, words).join('\n');
+  return wrapHeadline(
+    pageOf(options),
+    report.verdict,
+    `${formatHeadline(report, true)} (${escapeText(path)})`,
+  ).join('\n');
 }
 
 export function pageOf({ color = false, width = 80 }: TextOptions): Page {

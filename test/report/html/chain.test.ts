@@ -32,12 +32,22 @@ describe('the chain of a report', () => {
     ['archives', 'a changed part', { [PART]: flipBit(sample.files[PART]!, 300) }],
     ['documents', 'a changed manifest', { 'manifest.json': flipBit(sample.files['manifest.json']!, 40) }],
     ['keys', 'a key that expired', {}, { trust: makeTrust(sample.signer, { notAfterMs: 1 }) }],
-  ])('breaks at the %s for %s, and claims nothing behind them', async (id, _what, change, more) => {
+  ])('breaks at the %s for %s, and claims nothing that depends on them', async (id, _what, change, more) => {
     const report = await verify(change, more);
     const at = LINK_IDS.findIndex((link) => link === id);
     expect(firstOf(report)).toBe(id);
     expect(states(report).slice(0, at)).toEqual(Array(at).fill('holds'));
-    expect(states(report).slice(at + 1)).toEqual(Array(LINK_IDS.length - at - 1).fill('could_not_tell'));
+    const behind = states(report).slice(at + 1, -1); // the list depends on no other link
+    expect(behind).toEqual(behind.map(() => 'could_not_tell'));
+  });
+
+  it('holds for the signed list of an export whose part was changed, and names the parts that are not claimed', async () => {
+    const chain = chainOf(await verify({ [PART]: flipBit(sample.files[PART]!, 300) }));
+    expect(chain.find(({ id }) => id === 'list')?.state).toBe('holds');
+    expect(chain.find(({ id }) => id === 'signatures')).toMatchObject({
+      state: 'could_not_tell',
+      why: expect.stringMatching(/^1 of 2 parts: Not claimed/),
+    });
   });
 
   it('was not asked about keys and signatures without trusted keys', async () => {
@@ -55,7 +65,7 @@ describe('the chain of a report', () => {
       archives: 'holds',
       bundles: 'not_asked',
       signatures: 'not_asked',
-      list: 'could_not_tell',
+      list: 'holds',
     });
   });
 

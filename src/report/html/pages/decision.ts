@@ -47,7 +47,7 @@ export function renderDecisionPage(decision: Decision): string {
   return renderDocument(`Decision: ${answer.replaceAll('_', ' ')}`, [
     renderHeader(
       'Decision of a gate',
-      renderVerdict(answer, undefined, [formatAnswer(decision)]),
+      renderVerdict(answer, undefined, formatAnswer(decision)),
       renderFacts(listBasisFacts(decision)),
     ),
     renderSection('reasons', 'Reasons', reasons.length === 0 ? [none] : reasons),

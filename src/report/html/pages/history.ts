@@ -48,7 +48,7 @@ function renderSignedChain(chain: ReportChain): Markup {
     ['Result', ({ report }) => report && html`${report.kind}: ${quote(report.result)}`],
     ['Digest', ({ digest }) => quoteText(digest)],
   ];
-  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [MEANING[verdict]])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), MEANING[verdict])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
 }
 
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>

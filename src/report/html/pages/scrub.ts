@@ -56,7 +56,7 @@ export function renderScrubPage(report: ScrubReport): string {
   return renderDocument(`Scrub: ${outcome}`, [
     renderHeader(
       'Scrub of an archive',
-      renderVerdict(outcome, quote(place), [MEANING[outcome]]),
+      renderVerdict(outcome, quote(place), MEANING[outcome]),
       renderFacts(factsOf(report)),
     ),
     renderSection(

@@ -1,0 +1,93 @@
+import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
+import { summarizeCoverage } from './facts.ts';
+import { countCodes, listFindingsIn } from './findings.ts';
+import { listFailures, VERDICT_PAINT } from './headline.ts';
+import { count, countNoun, type Paint } from './page.ts';
+import { GOOD_OUTCOME, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
+
+type LineName =
+  | 'required'
+  | 'failed'
+  | 'parts'
+  | 'drills'
+  | 'completeness'
+  | 'coverage'
+  | 'claims'
+  | 'warnings';
+/** A sentence about the result, made from the report. */
+export type ResultLine = {
+  readonly name: LineName;
+  readonly text: string;
+  readonly tone?: keyof Pick<Paint, 'good' | 'caution' | 'bad'>;
+};
+
+const MEANING: Readonly<Record<Verdict, string>> = {
+  verified: 'every object matches its digest, and a trusted key signed the bundle',
+  intact: 'the bytes match their digests; no trusted signature of the bundle was verified',
+  incomplete: 'something could not be read or checked',
+  failed: 'something does not match, or is not valid',
+};
+
+const LIST: Readonly<Record<Completeness, string>> = {
+  pinned: 'pinned: the list of bundles has the digest that you gave',
+  attested: 'attested: a trusted key signed the list of bundles',
+  claimed: 'claimed: no trusted key signed the list of bundles',
+};
+
+/** The sentences about a report on evidence. Text, pages and the page in a browser show these and no others. */
+export function describeResult(report: ExportReport | BundleReport): readonly ResultLine[] {
+  const parts = partsOf(report);
+  const warnings = countCodes(listFindingsIn(report), 'warning');
+  return [
+    ...(report.run?.unmet ?? []).map(
+      ({ requirement, message }) =>
+        ({ name: 'required', tone: 'bad', text: `${requirement}: ${message}` }) as const,
+    ),
+    ...listFailures(report).map((text) => ({ name: 'failed', tone: 'bad', text }) as const),
+    ...describeParts(report),
+    ...(parts.length === 0 ? [] : [describeDrills(parts)]),
+    describeList(report),
+    { name: 'coverage', text: summarizeCoverage(report) },
+    ...describeClaims(report),
+    ...(warnings === undefined ? [] : [{ name: 'warnings', tone: 'caution', text: warnings } as const]),
+  ];
+}
+
+function describeParts(report: ExportReport | BundleReport): readonly ResultLine[] {
+  const parts = partsOf(report);
+  if (parts.length === 0) return [{ name: 'parts', tone: 'caution', text: 'the export lists no bundle' }];
+  return (Object.keys(MEANING) as Verdict[]).flatMap((verdict) => {
+    const times = parts.filter((part) => part.verdict === verdict).length;
+    if (times === 0) return [];
+    const which = report.kind === 'export' ? `${count(times)} of ${countNoun(parts.length, 'part')} ` : '';
+    return [{ name: 'parts', tone: VERDICT_PAINT[verdict], text: `${which}${verdict}: ${MEANING[verdict]}` }];
+  });
+}
+
+function describeDrills(parts: readonly BundleReport[]): ResultLine {
+  const outcomes = new Set(parts.map((part) => (isOutcomeCounted(part) ? part.outcome.verdict : undefined)));
+  const isGood = outcomes.size === 1 && outcomes.has(GOOD_OUTCOME);
+  const tone = isGood ? 'good' : outcomes.has('failed') ? 'bad' : 'caution';
+  return { name: 'drills', tone, text: summarizeOutcomes(parts) };
+}
+
+function describeList(report: ExportReport | BundleReport): ResultLine {
+  if (report.kind === 'bundle')
+    return { name: 'completeness', text: 'a part does not show whether other bundles are missing' };
+  const { completeness } = report;
+  return {
+    name: 'completeness',
+    tone: completeness === 'claimed' ? 'caution' : 'good',
+    text: LIST[completeness],
+  };
+}
+
+const NUMBER = /^\d+$/;
+
+function describeClaims(report: ExportReport | BundleReport): readonly ResultLine[] {
+  if (report.kind === 'bundle' || report.claims === undefined || report.claims.length === 0) return [];
+  const claims = report.claims.map(
+    ({ name, value }) => `${name} ${NUMBER.test(value) ? value : JSON.stringify(value)}`,
+  );
+  return [{ name: 'claims', text: `by export.json, not signed: ${claims.join(', ')}` }];
+}
