@@ -24,8 +24,9 @@ test('a project that uses an internal name does not compile', () => {
   expect(compile(project, { 'main.ts': program }, options)).toContain('TS2305');
 }, 120_000);
 
+const wrong = (program: string) => compile(project, { 'main.ts': program }, options);
+
 test('a project with a wrong argument or a wrong member of a report does not compile', () => {
-  const wrong = (program: string) => compile(project, { 'main.ts': program }, options);
   const names = `import { verifyAttestation } from 'drillproof';\nimport { verifyDirectory } from 'drillproof/node';\n`;
   expect(wrong(`${names}verifyAttestation(42, { asOfMs: 1 });`)).toContain('TS2345');
   expect(wrong(`${names}verifyAttestation('{}', { asOfMs: 1 }).verdit;`)).toContain('TS2551');
