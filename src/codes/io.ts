@@ -118,6 +118,10 @@ export const ioCodes = {
     'A file of the export is missing or damaged in the mirror.',
     'Run the mirror again without --check; it fetches what is missing or damaged.',
   ),
+  'mirror.TARGET_EXTRA': cite('formats §1, Export').extra(
+    'The mirror has parts or local reports that its export does not list.',
+    'Find out who added the files in the message, and remove them.',
+  ),
   'mirror.SOURCE_INCOMPLETE': cite('docs/archive/mirror.md').inaccessible(
     'A file that the manifest lists could not be fetched.',
     'Read the findings, and run the mirror again when the source can serve the files.',

@@ -7,7 +7,7 @@ import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
-import { checkFile, listWanted } from './plan.ts';
+import { checkFile, listExtraFiles, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 
@@ -17,7 +17,7 @@ export type MirrorCheck = {
   readonly kind: 'mirror.check';
   readonly evidenceExportId: string;
   readonly manifestDigest: string;
-  /** `complete` if every file was verified; `unreadable` if some files could not be read and no other is wrong. */
+  /** `complete` if every file was verified and there is no extra part or local report; `unreadable` if some files could not be read and no other is wrong. */
   readonly outcome: 'complete' | 'incomplete' | 'unreadable';
   readonly files: number;
   readonly bytes: number;
@@ -25,7 +25,7 @@ export type MirrorCheck = {
 };
 export type MirrorFault = {
   readonly path: string;
-  readonly found: Exclude<FoundState, 'proven'>;
+  readonly found: Exclude<FoundState, 'proven'> | 'extra';
   readonly bytes: number;
 };
 
@@ -55,6 +55,8 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
     const state = await checkFile(file, view, run);
     if (state !== 'proven') faults.push({ path: file.path, found: state, bytes: file.bytes });
   }
+  for (const path of await listExtraFiles(view, pinned.manifest))
+    faults.push({ path, found: 'extra', bytes: (await view.size(path)) ?? 0 });
   return {
     schemaVersion: 1,
     kind: 'mirror.check',

@@ -18,7 +18,7 @@ import {
   appendReceipt,
   type ReceiptFacts,
 } from './finish.ts';
-import { planFiles, listWanted, type Plan } from './plan.ts';
+import { listExtraFiles, planFiles, listWanted, type Plan } from './plan.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -40,8 +40,9 @@ type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: 
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
  *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for the manifest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
- *   `details.failures` (`path`, `code`, `message`) and `details.receipt` if some files could not be fetched; the reason
- *   of an aborted `signal`; and what the client and the target throw
+ *   `details.failures` (`path`, `code`, `message`) and `details.receipt` if some files could not be fetched;
+ *   `mirror.TARGET_EXTRA` with `details.files`, after all files were fetched, if the target has others; the reason of an
+ *   aborted `signal`; and what the client and the target throw
  * @example
  * const client = createClient({ baseUrl: 'https://drills.example', token });
  * const to = mirrorDirectory('mirror');
@@ -59,8 +60,20 @@ async function mirrorRun(run: Run): Promise<LinkedReceipt> {
   return closeAfter(await run.sink.open(), async (target) => {
     await claimTarget(target, pinned);
     const fetched = await fetchMissing(run, pinned, target, checked);
-    return finish(run, pinned, fetched, target);
+    const receipt = await finish(run, pinned, fetched, target);
+    await assertNoExtraFiles(target, pinned);
+    return receipt;
   });
+}
+
+/** @throws DrillproofError `mirror.TARGET_EXTRA`, as a verification of the mirror fails for these files too */
+async function assertNoExtraFiles(target: MirrorTarget, { manifest }: Pinned): Promise<void> {
+  const files = await listExtraFiles(target, manifest);
+  const [first] = files;
+  if (first === undefined) return;
+  const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
+  const message = `the mirror has ${first}${more}, which its export does not list`;
+  throw new DrillproofError('mirror.TARGET_EXTRA', message, { details: { files } });
 }
 
 async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {

@@ -36,7 +36,7 @@ export type MirrorTarget = {
   size(path: string): Promise<number | undefined>;
   /** The bytes of a file with its final name. */
   read(path: string): Bytes;
-  /** The sorted paths of the files directly in a folder, with their final names; none if the folder is missing. */
+  /** The sorted paths of everything below a folder but folders, with final names; none if the folder is missing. */
   list(folder: string): Promise<readonly string[]>;
   /** Writes a small file. */
   write(path: string, bytes: Uint8Array): Promise<void>;

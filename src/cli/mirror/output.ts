@@ -1,5 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
+import type { Code } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
 import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/export/checksums.ts';
@@ -93,18 +94,27 @@ export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Prom
 /** Throws for an incomplete mirror, which counts as failed among many. */
 export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
-  const code = outcome === 'incomplete' ? 'mirror.TARGET_INCOMPLETE' : 'io.UNREADABLE';
+  const kind = (['missing', 'damaged', 'extra'] as const).find((found) =>
+    faults.some((fault) => fault.found === found),
+  );
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
   const failures = absent ? [] : faults.map(describeFile);
   const message = absent
     ? `it is not in the target: ${countNoun(files, 'file')} missing`
-    : `${faults.length} of ${countNoun(files, 'file')} differ from the manifest`;
-  throw new DrillproofError(code, message, { details: { failures } });
+    : `${countNoun(faults.length, 'fault')} in a mirror of ${countNoun(files, 'file')}`;
+  throw new DrillproofError(CODES[kind ?? 'unreadable'], message, { details: { failures } });
 }
+
+const CODES: Readonly<Record<MirrorFault['found'], Code>> = {
+  missing: 'mirror.TARGET_INCOMPLETE',
+  damaged: 'mirror.TARGET_INCOMPLETE',
+  extra: 'mirror.TARGET_EXTRA',
+  unreadable: 'io.UNREADABLE',
+};
 
 const describeFile = ({ path, found }: MirrorFault) => ({
   path,
-  code: found === 'unreadable' ? 'io.UNREADABLE' : 'mirror.TARGET_INCOMPLETE',
+  code: CODES[found],
   message: found,
 });
 
@@ -115,7 +125,7 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
-    ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} missing or damaged`],
+    ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} missing, damaged or extra`],
   ]);
   return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'size'], rows)}`;
 }

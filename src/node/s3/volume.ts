@@ -84,10 +84,8 @@ function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, Obj
       if (facts === undefined) throw missingObject(bucket, key, path);
       yield* streamObject(bucket, { key, ...facts });
     },
-    async list(folder) {
-      const inside = [...tree.keys()].filter((path) => path.startsWith(`${folder}/`));
-      return inside.filter((path) => !path.includes('/', folder.length + 1)).toSorted(compareUtf8);
-    },
+    list: async (folder) =>
+      [...tree.keys()].filter((path) => path.startsWith(`${folder}/`)).toSorted(compareUtf8),
   };
 }
 

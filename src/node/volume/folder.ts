@@ -69,13 +69,20 @@ const openFiles = (root: string): Files => ({
   async *read(path) {
     yield* readPieces(placeIn(root, path));
   },
-  async list(folder) {
-    const place = placeIn(root, folder);
-    const entries = (await awaitOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
-    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
-    return files.toSorted(compareUtf8);
-  },
+  list: async (folder) => (await listTree(root, folder)).toSorted(compareUtf8),
 });
+
+async function listTree(root: string, folder: string): Promise<string[]> {
+  const place = placeIn(root, folder);
+  const entries = (await awaitOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
+  const paths: string[] = [];
+  for (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) paths.push(...(await listTree(root, path)));
+    else paths.push(path);
+  }
+  return paths;
+}
 
 async function holdFolder(folder: string): Promise<Hold> {
   const root = await makeRoot(folder);

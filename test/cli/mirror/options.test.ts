@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { answerAt, exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
@@ -54,6 +54,48 @@ describe('mirror --check', () => {
       await expect(readdir(served.path('store'))).rejects.toThrow('ENOENT');
     },
   );
+});
+
+describe('a file too many in a mirror', () => {
+  it.each([
+    ['parts/evidence_000000000099.zip', ''],
+    ['parts/folder/evidence_000000000099.zip', ''],
+    ['local-reports/lrep_99.zip', ''],
+    ['parts/evidence_000000000099.zip', '--bagit'],
+  ])('%s fails verify, scrub, mirror and mirror --check, and is not removed%s', async (path, form) => {
+    const to = `extra-${path.replaceAll('/', '-')}${form}`;
+    expect((await mirror(`--to ${to} ${form}`)).code).toBe(0);
+    const file = served.path(join(to, form === '' ? '' : 'data', path));
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, 'x');
+    const code = path.startsWith('parts') ? 'part.EXTRA' : 'local-report.EXTRA';
+    await expectResult(served.run(`verify ${to} --trust trust.json --jobs 1`), 1, code);
+    await expectResult(served.run(`scrub ${to}`), 1, code);
+    await expectResult(mirror(`--to ${to} ${form}`), 1, 'mirror.TARGET_EXTRA');
+    const { code: exit, stdout } = await mirror(`--to ${to} ${form} --check --json`);
+    expect([exit, JSON.parse(stdout)]).toMatchObject([1, { faults: [{ path, found: 'extra', bytes: 1 }] }]);
+    await rm(file);
+    await expectResult(mirror(`--to ${to} ${form}`), 0);
+  });
+
+  it('next to the evidence is a remark of verify and scrub, and no fault of a mirror', async () => {
+    await mirror('--to remark');
+    await writeFile(served.path('remark/notes.txt'), 'x');
+    await expectResult(served.run('verify remark --trust trust.json --jobs 1'), 0, 'export.FILE_UNCOVERED');
+    await expectResult(served.run('scrub remark'), 0, 'export.FILE_UNCOVERED');
+    await expectResult(mirror('--to remark'), 0);
+  });
+
+  it('fails mirror --all and mirror --all --check for its export only, after what is missing was fetched', async () => {
+    await served.call('mirror --all --to many');
+    const folder = served.path(`many/${id}/parts`);
+    await writeFile(join(folder, 'x.zip'), 'x');
+    await expectResult(served.call('mirror --all --to many --check'), 1, 'mirror.TARGET_EXTRA');
+    const [part = ''] = await readdir(folder);
+    await rm(join(folder, part));
+    await expectResult(served.call('mirror --all --to many'), 1, 'mirror.TARGET_EXTRA');
+    expect(await readdir(folder)).toContain(part);
+  });
 });
 
 it('mirror --store links the files of another mirror, and fetches nothing', async () => {
