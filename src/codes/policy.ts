@@ -10,7 +10,7 @@ export const policyCodes = {
   ),
   'policy.EXTENDS_MISMATCH': policies.usage(
     'The SHA-256 of an extended policy does not match the digest in the policy that extends it.',
-    'Review the change in the extended policy, then enter its new digest.',
+    'Review the change in the extended policy, then enter its SHA-256, which sha256sum prints.',
   ),
   'policy.EXTENDS_EXCEEDED': policies.usage(
     'Policies extend each other more than 8 levels deep, or there are more than 64 of them.',

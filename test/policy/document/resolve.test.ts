@@ -125,10 +125,10 @@ describe('an extended policy', () => {
   it('is refused if its bytes do not match the digest in the policy that extends it', async () => {
     const [before, after] = [fileOf('p.json', [], { name: 'one' }), fileOf('p.json', [], { name: 'other' })];
     const top = fileOf('top.json', [parentOf(fileOf('q.json')), parentOf(before)]);
-    expect((await errorOf(top, [fileOf('q.json'), after])).error).toMatchObject({
-      code: 'policy.EXTENDS_MISMATCH',
-      details: { expected: digestOf(before.bytes), actual: digestOf(after.bytes) },
-    });
+    const { error } = await errorOf(top, [fileOf('q.json'), after]);
+    const details = { expected: digestOf(before.bytes) };
+    expect(error).toMatchObject({ code: 'policy.EXTENDS_MISMATCH', details });
+    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain(digestOf(after.bytes).slice(7));
   });
 
   it('is refused if it is too large, whatever its digest', async () => {
