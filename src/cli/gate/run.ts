@@ -11,7 +11,7 @@ import { skewMsOf } from '../../policy/rules/table.ts';
 import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { looksLikeJson } from '../dsse/command.ts';
-import { openPolicy } from '../policy/run.ts';
+import { formatPlace, openPolicy } from '../policy/run.ts';
 import { readPaths, readInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findSetOption } from '../shared/options/options.ts';
@@ -48,7 +48,8 @@ export async function gate(cli: Cli, args: readonly string[], options: GateOptio
     ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
   const param = options.param && Object.entries(options.param).map((pair) => pair.join('='));
-  const reported = { ...options, ...defined({ param }) };
+  const policyPlace = options.policy && formatPlace(options.policy);
+  const reported = { ...options, ...defined({ param, policy: policyPlace }) };
   const run = {
     ...(await describeRun(reported)),
     exitCode: exitOfAnswer(evaluated.answer, options),

@@ -3,10 +3,14 @@ import { dirname, join, posix } from 'node:path';
 import type { Command } from 'commander';
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import type { HttpAnswer } from '../../client/options.ts';
+import { networkError } from '../../client/http/errors.ts';
+import { openFile } from '../../node/evidence/file-access.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
 import {
   buildSyntheticReport,
   compareDecision,
@@ -54,16 +58,31 @@ export async function openPolicy(
       throw usageError('the default policy has no parameters', 'Name a policy with --policy FILE.');
     return DEFAULT_POLICY;
   }
-  const read = async (file: string) => {
-    if (isPolicyAddress(file)) return readPolicyAddress(cli, file, caFile);
-    const bytes = await readInput(file, MAX_POLICY_BYTES, cli);
+  const openLocal = (file: string, bytes: Uint8Array): PolicyBytes => {
     // No output may replace the parents, even if the policy is refused.
     for (const [, parent = ''] of Buffer.from(bytes).toString().matchAll(PARENT))
       cli.inputs.add(resolveRelative(file, parent.trim()));
     return { path: file, bytes };
   };
-  const file = isPolicyAddress(path) ? await readPinnedPolicy(cli, path, caFile) : await read(path);
-  return readPolicy(file, (parent, from) => read(resolveRelative(from, parent)), values);
+  const openParent = async (place: string): Promise<PolicyBytes> =>
+    isPolicyAddress(place)
+      ? readPolicyAddress(cli, place, caFile)
+      : openLocal(place, await readParentFile(cli, place));
+  const file = isPolicyAddress(path)
+    ? await readPinnedPolicy(cli, path, caFile)
+    : openLocal(path, await readInput(path, MAX_POLICY_BYTES, cli));
+  return readPolicy(file, (parent, from) => openParent(resolveRelative(from, parent)), values);
+}
+
+/** Reads a file that a policy names, and not its caller: a FIFO or device would wait, or never end. */
+async function readParentFile(cli: Cli, path: string): Promise<Uint8Array> {
+  cli.inputs.add(path);
+  const file = await openFile(path);
+  return closeAfter(file, async () => {
+    if (file.size > MAX_POLICY_BYTES)
+      throw new LimitError('json.TOO_LARGE', `${path} has more than ${MAX_POLICY_BYTES} bytes`);
+    return file.read(0, file.size);
+  });
 }
 
 /** Paths in standard input are relative to the working directory. */
@@ -181,22 +200,40 @@ const FETCH_TIMEOUT_MS = 30_000;
 
 const isPolicyAddress = (place: string): boolean => REMOTE.test(place);
 
+/** A place as messages and reports have it: without its query, which often contains a token. */
+export const formatPlace = (place: string): string =>
+  isPolicyAddress(place) && !isGit(place) ? place.replace(/\?[^#]*/, '') : place;
+
+const isGit = (place: string): boolean => /^git:/i.test(place);
+
 /** Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file. */
 async function readPinnedPolicy(cli: Cli, place: string, caFile?: string): Promise<PolicyBytes> {
+  if (!isGit(place)) parseAddress(place);
   const [, address, expected] = PINNED.exec(place) ?? [];
   if (address === undefined || expected === undefined)
-    throw new DrillproofError('policy.SOURCE_UNPINNED', `${place} has no digest`);
+    throw new DrillproofError('policy.SOURCE_UNPINNED', `${formatPlace(place)} has no digest`);
   const file = await readPolicyAddress(cli, address, caFile);
   const actual = digestOf(file.bytes);
   if (actual === expected) return file;
-  const message = `the SHA-256 of ${address} does not match: it is ${actual}`;
+  const message = `the SHA-256 of ${file.path} does not match: it is ${actual}`;
   throw new DrillproofError('policy.SOURCE_MISMATCH', message, { details: { expected, actual } });
 }
 
 async function readPolicyAddress(cli: Cli, address: string, caFile?: string): Promise<PolicyBytes> {
-  const isGit = /^git:/i.test(address);
-  const bytes = await (isGit ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));
-  return { path: address, bytes };
+  const bytes = await (isGit(address) ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));
+  return { path: formatPlace(address), bytes };
+}
+
+// The messages omit the address, which may contain a password.
+function parseAddress(address: string): URL {
+  if (!URL.canParse(address))
+    throw usageError('the address of the policy is not a URL', 'Write it as https://HOST/PATH#sha256:….');
+  const url = new URL(address);
+  if (url.username === '' && url.password === '') return url;
+  throw usageError(
+    'the address of the policy contains a user or a password, which are never sent',
+    'Remove them, and read the policy from a server that needs neither.',
+  );
 }
 
 function resolveAddress(from: string, path: string): string {
@@ -206,7 +243,11 @@ function resolveAddress(from: string, path: string): string {
 }
 
 const createUnreadableError = (address: string, reason: string, cause?: unknown): DrillproofError =>
-  new DrillproofError('policy.SOURCE_UNREADABLE', `cannot read ${address}: ${reason}`, defined({ cause }));
+  new DrillproofError(
+    'policy.SOURCE_UNREADABLE',
+    `cannot read ${formatPlace(address)}: ${reason}`,
+    defined({ cause }),
+  );
 
 async function readFromGit(cli: Cli, address: string): Promise<Uint8Array> {
   const [, revision = '', file = ''] = /^git:([^:]*):([^]*)$/i.exec(address) ?? [];
@@ -231,27 +272,39 @@ function describeCause(cause: unknown): string {
 }
 
 async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined): Promise<Uint8Array> {
-  if (!/^https:/i.test(address)) throw createUnreadableError(address, 'only https addresses are read');
+  const url = parseAddress(address);
+  if (url.protocol !== 'https:') throw createUnreadableError(address, 'only https addresses are read');
   const send = await createFetch(cli, caFile);
-  const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
+  const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const signal = AbortSignal.any([cli.signal, timeout]);
   try {
-    const answer = await send(new URL(address), { method: 'GET', headers: {}, signal, redirect: 'manual' });
-    if (answer.status !== 200 || answer.body === null)
-      throw createUnreadableError(address, `the server responded ${answer.status}`);
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    const reader = answer.body.getReader();
-    for (let read = await reader.read(); read.value !== undefined; read = await reader.read()) {
-      bytes += read.value.length;
-      if (bytes > MAX_POLICY_BYTES)
-        throw createUnreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
-      chunks.push(read.value);
-    }
-    return Buffer.concat(chunks);
+    return await readAnswer(
+      address,
+      await send(url, { method: 'GET', headers: {}, signal, redirect: 'manual' }),
+    );
   } catch (cause) {
     cli.signal.throwIfAborted();
-    throw cause instanceof DrillproofError
-      ? cause
-      : createUnreadableError(address, describeCause(cause), cause);
+    if (cause instanceof DrillproofError && !(cause instanceof TransportError)) throw cause;
+    // The same call may succeed later.
+    const { code, message } = timeout.aborted
+      ? { code: 'transport.TIMEOUT' as const, message: `no answer within ${FETCH_TIMEOUT_MS / 1000} s` }
+      : networkError(cause, 'headers');
+    throw new TransportError(code, `cannot read ${formatPlace(address)}: ${message}`, { cause });
   }
+}
+
+async function readAnswer(address: string, { status, body }: HttpAnswer): Promise<Uint8Array> {
+  if (status >= 500 || status === 429)
+    throw new TransportError('transport.UNREACHABLE', `the server responded ${status}`);
+  if (status !== 200 || body === null) throw createUnreadableError(address, `the server responded ${status}`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body.getReader();
+  for (let read = await reader.read(); read.value !== undefined; read = await reader.read()) {
+    bytes += read.value.length;
+    if (bytes > MAX_POLICY_BYTES)
+      throw createUnreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
+    chunks.push(read.value);
+  }
+  return Buffer.concat(chunks);
 }

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../support/folder.ts';
 import { faultsOf, missedFaults, schemaOf } from '../../docs/schema-of.ts';
@@ -129,6 +130,19 @@ it('extended policies are read relative to the file that names them, and are par
   await writeFile('rules/base/base.yaml', `${base}\n`);
   await expectExit('policy check top/top.yaml', 2, 'policy.EXTENDS_MISMATCH');
 });
+
+it.runIf(process.platform !== 'win32')(
+  'an extended policy that is a FIFO or a device is refused',
+  async () => {
+    execFileSync('mkfifo', ['fifo']);
+    await symlink('/dev/zero', 'zero');
+    for (const path of ['fifo', 'zero']) {
+      await writeFile('top.yaml', `${HEAD}extends: [{path: ${path}, digest: '${sha256(HEAD)}'}]\n`);
+      await expectExit('policy check top.yaml', 2, 'io.KIND');
+      await expectExit('gate export --policy top.yaml', 2, 'io.KIND');
+    }
+  },
+);
 
 it('policy explain lists the rules, the waivers and the rules that are absent', async () => {
   await writeFile('words.yaml', `${HEAD}drills: {required: [checkout]}\nwaivers: [{${WAIVER}}]\n`);

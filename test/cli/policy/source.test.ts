@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { writeFiles } from '../../support/folder.ts';
 import { privateAuthority } from '../../support/tls.ts';
-import { callJson, drillproof, expectExit, scratch } from '../make.ts';
+import { call, callJson, drillproof, expectExit, expectPass, scratch } from '../make.ts';
 
 const HEAD = 'schemaVersion: 1\nkind: policy\n';
 const pin = (text: string): string => `#sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -55,33 +55,99 @@ it.each([
   });
 });
 
-it('a policy at an https address is read with its parents, pinned by its digest, and without redirects', async () => {
-  const authority = privateAuthority();
+const authority = privateAuthority();
+const serverKeys = authority.serverFor('IP:127.0.0.1');
+const TRUSTED = `--ca-file ${authority.file}`;
+afterAll(() => authority.remove());
+
+/** Serves the policies under /rules, and statuses such as /503. */
+async function withServer(work: (origin: string) => Promise<void>): Promise<void> {
   const files: Readonly<Record<string, string>> = { '/rules/top.yaml': top, '/rules/base.yaml': base };
-  const server = createServer(authority.serverFor('IP:127.0.0.1'), (request, response) => {
-    const text = files[request.url ?? ''];
-    if (text === undefined) response.writeHead(302, { location: '/rules/top.yaml' });
+  const server = createServer(serverKeys, (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    const text = files[path];
+    const [, status = '302'] = /^\/(\d{3})/.exec(path) ?? [];
+    if (text === undefined) response.writeHead(Number(status), { location: '/rules/top.yaml' });
     response.end(text);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
-    const { port } = server.address() as AddressInfo;
-    const at = (place: string) => `https://127.0.0.1:${port}/rules/${place}`;
+    await work(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+  }
+}
+
+it('a policy at an https address is read with its parents, pinned by its digest, and without redirects', async () => {
+  await withServer(async (origin) => {
+    const at = (place: string) => `${origin}/rules/${place}`;
     const place = at(`top.yaml${pin(top)}`);
-    const trusted = `--ca-file ${authority.file}`;
-    await expectExit(`policy check ${place} ${trusted}`, 0, 'top is valid');
-    await expectExit(`policy check ${place}`, 2, 'policy.SOURCE_UNREADABLE');
-    await expectExit(`policy check ${at(`top.yaml${ZEROS}`)} ${trusted}`, 2, 'policy.SOURCE_MISMATCH');
+    await expectExit(`policy check ${place} ${TRUSTED}`, 0, 'top is valid');
+    await expectExit(`policy check ${place}`, 3, 'transport.UNREACHABLE');
+    await expectExit(`policy check ${at(`top.yaml${ZEROS}`)} ${TRUSTED}`, 2, 'policy.SOURCE_MISMATCH');
     const moved = at(`moved.yaml${pin(top)}`);
-    await expectExit(`policy check ${moved} ${trusted}`, 2, 'policy.SOURCE_UNREADABLE');
-    const decision = await callJson(`gate absent --policy ${place} ${trusted}`);
+    await expectExit(`policy check ${moved} ${TRUSTED}`, 2, 'policy.SOURCE_UNREADABLE');
+    const decision = await callJson(`gate absent --policy ${place} ${TRUSTED}`);
     expect(decision).toMatchObject({ answer: 'could_not_tell', policy: { name: 'top' } });
     const env = { NODE_EXTRA_CA_CERTS: authority.file };
     expect(await drillproof(`policy check ${place}`, { env })).toMatchObject({ code: 0 });
-  } finally {
-    server.close();
-    authority.remove();
+  });
+});
+
+it.each([
+  ['404', 2, 'policy.SOURCE_UNREADABLE'],
+  ['429', 3, 'transport.UNREACHABLE'],
+  ['503', 3, 'transport.UNREACHABLE'],
+])('the status %s of the server of a policy ends with %i and %s', async (status, exit, code) => {
+  await withServer((origin) =>
+    expectExit(
+      `gate any --policy ${origin}/${status}${ZEROS} ${TRUSTED}`,
+      exit,
+      `drillproof: ${code}`,
+    ).then(),
+  );
+});
+
+it('a server of policies that is down ends with 3', async () => {
+  await expectExit(`gate any --policy https://127.0.0.1:9/p.yaml${ZEROS}`, 3, 'transport.UNREACHABLE');
+});
+
+it('the query of an address of a policy, which may have a token, is in no output', async () => {
+  await using dir = await scratch();
+  await withServer(async (origin) => {
+    const place = `${origin}/rules/top.yaml?token=S3CRET`;
+    const formats = ['json', 'html', 'markdown', 'sarif', 'junit', 'gitlab'];
+    const files = formats.map((format) => `--format ${format}=${dir.path(format)}`).join(' ');
+    const key = dir.path('gate.pem');
+    await expectPass(`keys generate --out ${key}`);
+    const vsa = `--vsa ${dir.path('vsa')} --vsa-key ${key} --verifier-id urn:gate`;
+    for (const options of [`${files} ${vsa}`, '--format github', '--format json', '-v', '--allow-past']) {
+      const { stdout, stderr } = await call(`gate absent --policy ${place}${pin(top)} ${TRUSTED} ${options}`);
+      expect(stdout + stderr).not.toContain('S3CRET');
+    }
+    for (const format of formats) {
+      const text = await readFile(dir.path(format), 'utf8');
+      expect(text).not.toContain('S3CRET');
+    }
+    expect(JSON.parse(await readFile(dir.path('json'), 'utf8'))).toMatchObject({
+      run: { options: { policy: `${origin}/rules/top.yaml${pin(top)}` } },
+    });
+    for (const wrong of ['', ZEROS, '#sha256:12'])
+      expect(await expectExit(`policy check ${place}${wrong} ${TRUSTED}`, 2)).not.toContain('S3CRET');
+    for (const wrong of [place.replace('/rules', '/404'), 'https://127.0.0.1:9/p?token=S3CRET'])
+      expect((await call(`policy check ${wrong}${ZEROS} ${TRUSTED}`)).stderr).not.toContain('S3CRET');
+  });
+});
+
+it.each([
+  'https://user:S3CRET@127.0.0.1:9/p.yaml',
+  'https://S3CRET@127.0.0.1:9/p.yaml',
+  'https://a:S3CRET@[x/p',
+])('the address %s of a policy is refused with 2, and not repeated', async (address) => {
+  for (const hash of ['', ZEROS]) {
+    const output = await expectExit(`gate any --policy ${address}${hash}`, 2, 'usage.INVALID');
+    expect(output).not.toContain('S3CRET');
   }
 });
 
