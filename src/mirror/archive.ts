@@ -130,12 +130,14 @@ export type Discovered = {
   readonly wishes: readonly Wish[];
   /** The number of exports in each state that prevents mirroring: generating, failed or deleted. */
   readonly left: ReadonlyMap<string, number>;
-  /** Exports that have not changed since `sinceMs`. */
+  /** Exports that have not changed since `sinceMs`, and that are mirrored or cannot be. */
   readonly older: number;
 };
 
 export type DiscoverOptions = {
   readonly sinceMs?: number;
+  /** Tells if the archive has a complete mirror of an export that has not changed since `sinceMs`; default: it has. */
+  readonly isMirrored?: (evidenceExportId: string) => Promise<boolean>;
   readonly unfinished?: boolean;
   readonly signal?: AbortSignal;
   /** Called before a page of the list is requested again. */
@@ -143,6 +145,7 @@ export type DiscoverOptions = {
 };
 const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
   sinceMs: optional(AMOUNT),
+  isMirrored: optional(FUNCTION),
   unfinished: optional(FLAG),
   signal: optional(SIGNAL),
   onRetry: optional(FUNCTION),
@@ -151,7 +154,7 @@ const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
 /**
  * Lists the exports of a project that can be mirrored (control API, Exports): those that are available, and with
  * `unfinished` those that are still being generated.
- * @param options.sinceMs omits exports that did not change since, in milliseconds since 1970; default: none
+ * @param options.sinceMs omits mirrored exports that did not change since, in milliseconds since 1970; default: none
  * @throws LimitError `client.PAGES_EXCEEDED`, and what the client throws
  * @example
  * const { wishes } = await discoverExports(client, projectId, { sinceMs: Date.now() - 86_400_000 });
@@ -165,15 +168,22 @@ export async function discoverExports(
     { client: withMethods('a client', 'exports'), projectId: TEXT, options: optionsOf(DISCOVER_OPTIONS) },
     { client, projectId, options },
   );
-  const { sinceMs = -Infinity, unfinished = false, ...how } = options;
+  const {
+    sinceMs = -Infinity,
+    isMirrored = () => Promise.resolve(true),
+    unfinished = false,
+    ...how
+  } = options;
   const wishes: Wish[] = [];
   const unavailable = new Map<string, number>();
   let older = 0;
   for await (const item of client.exports(projectId, how)) {
+    const { evidenceExportId } = item;
     const state = item.deletion === undefined ? item.state : 'deleted';
-    if (item.updatedAtMs < sinceMs) older++;
-    else if (state === 'available' || (unfinished && (state === 'pending' || state === 'generating')))
-      wishes.push({ projectId, evidenceExportId: item.evidenceExportId });
+    const isOpen = state === 'available' || (unfinished && (state === 'pending' || state === 'generating'));
+    const isOld = item.updatedAtMs < sinceMs;
+    if (isOld && (!isOpen || (await isMirrored(evidenceExportId)))) older++;
+    else if (isOpen) wishes.push({ projectId, evidenceExportId });
     else unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
   }
   return { wishes, left: unavailable, older };

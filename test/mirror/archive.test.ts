@@ -94,4 +94,19 @@ describe('discoverExports', () => {
     const { wishes, older } = await discoverExports(client, PROJECT, { sinceMs: 100 });
     expect([wishes.length, older]).toEqual([2, 1]);
   });
+
+  it('lists an old export that the archive lacks, and asks only about old ones that can be mirrored', async () => {
+    const asked: string[] = [];
+    const isMirrored = async (id: string) => asked.push(id) > 0 && id !== idOf(2);
+    const old = { updatedAtMs: 1 };
+    const client = listExports([
+      row(1, old),
+      row(2, old),
+      row(3, { ...old, deletion }),
+      row(4, { updatedAtMs: 100 }),
+    ]);
+    const { wishes, older, left } = await discoverExports(client, PROJECT, { sinceMs: 100, isMirrored });
+    expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([2, 4].map(idOf));
+    expect([older, left.size, asked]).toEqual([2, 0, [1, 2].map(idOf)]);
+  });
 });

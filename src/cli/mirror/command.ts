@@ -54,7 +54,7 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     .option('--all', 'mirror every export of the project that is available')
     .option(
       '--since <time>',
-      'with --all: only exports that changed since this time, or within a duration such as 14d',
+      'with --all: read only exports again that changed since this time, or within a duration such as 14d; fetch every missing one',
       parseTimeOrAge(cli.now),
     )
     .option(

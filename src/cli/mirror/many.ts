@@ -12,6 +12,11 @@ import { discoverExports, mirrorMany, type Wish } from '../../mirror/archive.ts'
 import type { OnProgress } from '../../mirror/run.ts';
 import type { JobResult, QueueItem } from '../../node/queue/queue.ts';
 import { isS3Url } from '../../node/s3/location.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
+import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
+import { openVolume } from '../../node/volume/folder.ts';
+import type { Files } from '../../node/volume/volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/merge/archives.ts';
 import { countNoun } from '../../report/text/page.ts';
 import { selectShard, listDigest } from '../../report/merge/shard.ts';
@@ -201,6 +206,7 @@ async function selectExports(
           signal: cli.signal,
           onRetry,
           ...defined({ sinceMs: since }),
+          isMirrored: createMirrorLookup(cli, options),
         })
       : { wishes: await readWishes(cli, list, project) };
   if (exports.wishes.length === 0) throw createNoExportsError(exports, options);
@@ -210,11 +216,27 @@ async function selectExports(
   return { ...exports, wishes: selectShard(exports.wishes, idOf, shard), shard: { ...shard, ...cut } };
 }
 
+/**
+ * Looks up whether the archive has a manifest of an export, which is written last. A prefix in S3 is listed once; a folder is
+ * asked for each export.
+ */
+function createMirrorLookup(
+  cli: Cli,
+  { to, bagit = false }: ManyOptions,
+): (evidenceExportId: string) => Promise<boolean> {
+  let archive: Promise<Files | undefined> | undefined;
+  const look = async () => closeAfter(await openVolume(to, cli.env), (volume) => volume.look());
+  return async (id) => {
+    const files = await (archive ??= look());
+    return (await files?.size(`${id}/${bagit ? BAG_PAYLOAD : ''}${EXPORT_MANIFEST}`)) !== undefined;
+  };
+}
+
 function createNoExportsError({ older = 0 }: Selection, { since }: ManyOptions): DrillproofError {
   const message =
     since === undefined || older === 0
       ? 'there is no export to mirror'
-      : `no export changed since ${isoTime(since)}; ${countNoun(older, 'older one')} omitted`;
+      : `no export is missing or changed since ${isoTime(since)}; ${countNoun(older, 'older one')} omitted`;
   return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 

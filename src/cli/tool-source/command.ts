@@ -29,8 +29,9 @@ type Options = RemoteOptions & {
 };
 
 const MORE = `
-The source must be of the build and package that you name. It must match its own
-size and digest and, with --lock, a build.json that you trust. It is never executed. Nothing is written if a check fails.`;
+The source must be of the build and package that you name. It must match its
+own size and digest and, with --lock, a build.json that you trust. It is never
+executed. Nothing is written if a check fails.`;
 
 export function defineToolSourceCommand(command: Command, cli: Cli): void {
   addRemoteOptions(addStandardOptions(command))

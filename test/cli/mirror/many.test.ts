@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { joinPlace } from '../../../src/cli/mirror/many.ts';
 import { faultProxy } from '../../faults/proxy.ts';
@@ -111,9 +111,37 @@ describe('mirror --all', () => {
     ['1h', 0],
     ['1s', 3],
   ])('mirror --all --since %s counts back from now and ends with %i', async (since, exit) => {
+    await served.call('mirror --all --to since');
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect((await served.call(`mirror --all --since ${since} --to since-${since}`)).code).toBe(exit);
+    expect((await served.call(`mirror --all --since ${since} --to since`)).code).toBe(exit);
   });
+
+  it.each(['', ' --bagit'])(
+    'mirror --all --since%s fetches every export that the archive lacks',
+    async (form) => {
+      const line = `mirror --all --since 2999-01-01 --to late${form.length}${form}`;
+      const report = async () => JSON.parse((await served.call(`${line} --json`)).stdout);
+      expect(await report()).toMatchObject({ complete: 2 });
+      const manifest = served.path(
+        `late${form.length}/${served.ids[1]}/${form === '' ? '' : 'data/'}manifest.json`,
+      );
+      const bytes = await readFile(manifest);
+      await rm(manifest); // an interrupted mirror has no manifest
+      expect(await report()).toMatchObject({
+        complete: 1,
+        mirrored: [{ evidenceExportId: served.ids[1] }],
+        older: 1,
+      });
+      expect((await readFile(manifest)).equals(bytes)).toBe(true);
+      await rm(served.path(`late${form.length}/${served.ids[0]}`), { recursive: true });
+      expect(await report()).toMatchObject({
+        complete: 1,
+        mirrored: [{ evidenceExportId: served.ids[0] }],
+        older: 1,
+      });
+      await expectResult(served.call(line), 3, 'mirror.NOTHING_FOUND');
+    },
+  );
 
   it.each(['text', 'json'])('mirror --all reports a retry of the list of exports as %s', async (format) => {
     let lists = 0;
@@ -134,9 +162,14 @@ describe('mirror --all', () => {
     else expect(lines[0]).toContain('the list of exports');
   });
 
-  it('mirror --all --since ends with 3 if every export is older', async () => {
-    await expectResult(served.call('mirror --all --since 2999-01-01 --to later'), 3, '2 older ones');
-    await expect(readdir(served.path('later'))).rejects.toThrow('ENOENT');
+  it('mirror --all --since ends with 3, without a request for an export, if every export is mirrored', async () => {
+    await served.call('mirror --all --to later');
+    const urls: string[] = [];
+    const proxy = await faultProxy({ to: served.url, fault: ({ url }) => void urls.push(url) });
+    const line = `mirror --all --since 2999-01-01 --to later --project prj_000000000001 --url ${proxy.url}`;
+    await expectResult(served.run(line), 3, '2 older ones');
+    await proxy.close();
+    expect(urls).toHaveLength(1);
   });
 
   it.each([
