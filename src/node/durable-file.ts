@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
+import { closeSync, constants, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { attempt, errnoOf, ioError } from './fs-errors.ts';
@@ -44,12 +44,9 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
   }
 }
 
-/**
- * Writes to the device, FIFO or link target that a name refers to. Nothing is replaced or flushed. Throws the errors of
- * the system unchanged.
- */
-export async function writeInPlace(path: string, chunks: Chunks, mode = 0o666): Promise<void> {
-  const file = await open(path, 'w', mode);
+/** Writes to a device or FIFO. Nothing is created, emptied or flushed. Throws the errors of the system unchanged. */
+export async function writeInPlace(path: string, chunks: Chunks): Promise<void> {
+  const file = await open(path, constants.O_WRONLY);
   try {
     for await (const chunk of chunks) await writeChunk(file.fd, chunk, writeLater);
   } finally {

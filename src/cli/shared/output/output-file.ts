@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import { access, constants, lstat, mkdir, readdir, realpath, rm, stat, truncate } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
 import { type Chunks, writeDurably, writeInPlace, writeNewFile } from '../../../node/durable-file.ts';
@@ -27,7 +27,8 @@ export type WriteOptions = {
 type Inputs = Pick<Cli, 'inputs'>;
 
 /**
- * Writes a file that gets its name only when it is complete. Devices and FIFOs are written in place, and links followed.
+ * Writes a file that gets its name only when it is complete. Devices and FIFOs are written in place. A link to anything else
+ * is refused, because whoever planted it would choose the file that is replaced.
  * @throws DrillproofError `io.EXISTS` unless `force`, `usage.INVALID` for an input of the command, `io.NOT_FOUND`,
  *   `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`; errors of the chunks are rethrown
  */
@@ -38,9 +39,9 @@ export async function writeOutputFile(
   options: WriteOptions = {},
 ): Promise<void> {
   const { force = false, mode = 0o666 } = options;
-  const { target, isReplaced } = await checkPlace(cli, path, force);
-  if (!isReplaced) return runWrite(path, () => writeInPlace(target, chunks, mode));
-  await writeDurably(target, async (temporary) => {
+  if ((await checkPlace(cli, path, force)) === 'special')
+    return runWrite(path, () => writeInPlace(path, chunks));
+  await writeDurably(path, async (temporary) => {
     await writeNewFile(temporary, chunks, mode);
     if (!force) await refuseExisting(path);
   });
@@ -51,40 +52,30 @@ export async function writeOutputFile(
  * @throws DrillproofError as `writeOutputFile`
  */
 export async function checkOutputFile(cli: Inputs, path: string, force: boolean): Promise<void> {
-  const { target, isReplaced } = await checkPlace(cli, path, force);
-  const place = isReplaced ? dirname(target) : target;
-  await runWrite(place, () => access(place, constants.W_OK)).catch((error: unknown) => {
-    // The missing target of a link can be created.
-    if (isReplaced || errnoOf(error instanceof Error ? error.cause : error) !== 'ENOENT') throw error;
-  });
+  const place = (await checkPlace(cli, path, force)) === 'special' ? path : dirname(path);
+  await runWrite(place, () => access(place, constants.W_OK));
 }
 
 /**
- * Removes the output of an earlier run, so that it is not mistaken for a new result. The target of a link is emptied.
+ * Removes the output of an earlier run, so that it is not mistaken for a new result.
  * @throws DrillproofError as `writeOutputFile`
  */
 export async function removeStale(cli: Inputs, path: string): Promise<void> {
-  const { target, isReplaced } = await checkPlace(cli, path, true);
-  if (!isReplaced) return;
-  await runWrite(path, () => (target === path ? rm(path, { force: true }) : truncate(target)));
+  if ((await checkPlace(cli, path, true)) === 'file') await runWrite(path, () => rm(path, { force: true }));
 }
 
-type OutputPlace = {
-  readonly target: string;
-  /** False if the file is written in place. */
-  readonly isReplaced: boolean;
-};
-
-async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<OutputPlace> {
+/** Checks where a file will be written; `special` is a device or FIFO. */
+async function checkPlace(cli: Inputs, path: string, force: boolean): Promise<'file' | 'special'> {
   refuseDash(path);
   if (!force) await refuseExisting(path);
   const [file, link] = await Promise.all([tryStat(path, stat), tryStat(path, lstat)]);
-  if (file === undefined) return { target: path, isReplaced: link === undefined };
-  if (file.isDirectory())
+  if (file?.isDirectory() === true)
     throw new DrillproofError('io.KIND', `cannot write ${path}: it is a folder`, { path });
-  if (!file.isFile()) return { target: path, isReplaced: false };
-  await refuseInput(cli, path, file);
-  return { target: link?.isSymbolicLink() === true ? await realpath(path) : path, isReplaced: true };
+  if (file?.isFIFO() === true || file?.isCharacterDevice() === true) return 'special';
+  if (file !== undefined) await refuseInput(cli, path, file);
+  if (link === undefined || link.isFile()) return 'file';
+  const kind = link.isSymbolicLink() ? 'a symbolic link' : 'not a regular file';
+  throw new DrillproofError('io.KIND', `cannot write ${path}: it is ${kind}`, { path });
 }
 
 /** Refuses a file that is an input, or is inside an input folder, under any name. */
