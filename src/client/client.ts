@@ -101,7 +101,7 @@ export type ExportRef = { readonly projectId: string; readonly evidenceExportId:
 /**
  * A client of one control plane (control API). Every method checks its input before anything is sent and the answer
  * before it is returned, and fails with a `DrillproofError`: `client.REQUEST_INVALID`, a `ControlError` for what the
- * control plane answers, `transport.*` for the network, `json.TOO_LARGE` for an answer beyond the limit.
+ * control plane answers, `transport.*` for the network, also for an answer beyond the limit.
  */
 export type Client = Methods & {
   readonly operations: {

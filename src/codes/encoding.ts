@@ -44,11 +44,11 @@ export const encodingCodes = {
   ),
   'json.TOO_LARGE': cite('formats, Limits').limit(
     'The document has more bytes than the limit for its kind.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'json.VALUES_EXCEEDED': cite('formats, Limits').limit(
     'The document has more JSON values than the limit.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'json.NOT_CANONICAL': cite('RFC 8785 §3; formats §1').malformed(
     'The document does not equal its own canonical form (RFC 8785).',

@@ -16,7 +16,7 @@ export const evidenceCodes = {
   ),
   'bundle.OBJECTS_EXCEEDED': cite('formats, Limits').limit(
     'The bundle lists more objects than the limit.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'bundle.BINDING_MISMATCH': cite('formats §2, Bound when signed').mismatch(
     'A signed field does not match the bytes or the field that it is bound to.',

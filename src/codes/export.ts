@@ -36,11 +36,11 @@ export const exportCodes = {
   ),
   'export.PARTS_EXCEEDED': cite('control API, Limits').limit(
     'The export lists more parts or local reports than the limit.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'export.FILES_EXCEEDED': cite('formats, Limits').limit(
     'The export contains more files than the limit.',
-    'Remove the files that no manifest lists, or raise the limit if you trust the source.',
+    'Remove the files that no manifest lists; only a program that uses the library can raise the limit.',
   ),
   'export.EMPTY': cite('formats §4').missing(
     'The export lists no bundles, so there is nothing to verify.',

@@ -67,7 +67,7 @@ export const ioCodes = {
     'Turn off compression between the server and this machine.',
   ),
   'transport.BODY_TOO_LONG': cite('docs/archive/mirror.md, Faults').mismatch(
-    'The response has more bytes than were declared.',
+    'The response has more bytes than were declared, or than the operation allows.',
     'Ask the operator of the source before you use it again.',
   ),
   'transport.RANGE_INVALID': cite('RFC 9110 §14.4').mismatch(
@@ -100,7 +100,7 @@ export const ioCodes = {
   ),
   'client.PAGES_EXCEEDED': cite('control API, Limits').limit(
     'A list has more pages or items than the limit, or its cursor repeats a page.',
-    'Report it to the operator of the control plane, or raise the limit if you trust the source.',
+    'Report it to the operator of the control plane; only a program that uses the library can raise the limit.',
   ),
   'client.OPERATION_FAILED': cite('control API, Operation').refused(
     'The operation has failed.',
@@ -121,6 +121,10 @@ export const ioCodes = {
   'mirror.TARGET_EXTRA': cite('formats §1, Export').extra(
     'The mirror has parts or local reports that its export does not list.',
     'Find out who added the files in the message, and remove them.',
+  ),
+  'mirror.SOURCE_INVALID': cite('docs/archive/mirror.md, Faults').inaccessible(
+    'The source sent a manifest that is invalid or does not match its export.',
+    'Report it to the operator of the source; nothing was written.',
   ),
   'mirror.SOURCE_INCOMPLETE': cite('docs/archive/mirror.md').inaccessible(
     'A file that the manifest lists could not be fetched.',

@@ -78,11 +78,11 @@ export const zipCodes = {
   ),
   'zip.ENTRIES_EXCEEDED': cite('formats, Limits').limit(
     'The archive has more entries than the limit.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'zip.SIZE_EXCEEDED': cite('formats, Limits').limit(
     'An entry or the directory of the archive is larger than the limit.',
-    'Raise the limit in the options if you trust the source.',
+    'Do not trust it; only a program that uses the library can raise the limit.',
   ),
   'zip.RATIO_EXCEEDED': cite('formats, Limits').limit(
     'An entry expands more than the limit allows for its compressed size.',

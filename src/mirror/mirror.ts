@@ -38,7 +38,7 @@ type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: 
  * export.
  *
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
- *   `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID` for the manifest;
+ *   `expect.MANIFEST_MISMATCH`, `mirror.SOURCE_INVALID` for the manifest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
  *   `details.failures` (`path`, `code`, `message`) and `details.receipt` if some files could not be fetched;
  *   `mirror.TARGET_EXTRA` with `details.files`, after all files were fetched, if the target has others; the reason of an

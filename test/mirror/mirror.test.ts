@@ -129,6 +129,8 @@ describe('a mirror', () => {
   });
 });
 
+const invalid = (code: string) => ({ code: 'mirror.SOURCE_INVALID', details: { code } });
+
 describe('the documents of a mirror', () => {
   it.each(['export.json', 'manifest.json', 'export-attestation.json'])(
     'report the retries of %s',
@@ -162,21 +164,33 @@ describe('the documents of a mirror', () => {
   const longer = Buffer.concat([sample.manifest, Buffer.from(' ')]);
 
   it.each([
-    ['the manifest has a different digest', { manifest: other.manifest }, 'export.RESOURCE_MISMATCH'],
-    ['the manifest is too long', { manifest: longer }, 'transport.BODY_TOO_LONG'],
-    ['the manifest is cut', { manifest: sample.manifest.subarray(0, -1) }, 'export.RESOURCE_MISMATCH'],
-    ['the count differs', changed({ bundleCount: 4 }), 'export.RESOURCE_MISMATCH'],
-    ['the organization differs', changed({ organizationId: 'org_000000000002' }), 'export.RESOURCE_MISMATCH'],
-    ['the size is absurd', changed({ manifestBytes: '9'.repeat(38) }), 'json.TOO_LARGE'],
+    [
+      'the manifest has a different digest',
+      { manifest: other.manifest },
+      invalid('export.RESOURCE_MISMATCH'),
+    ],
+    ['the manifest is too long', { manifest: longer }, { code: 'transport.BODY_TOO_LONG' }],
+    [
+      'the manifest is cut',
+      { manifest: sample.manifest.subarray(0, -1) },
+      invalid('export.RESOURCE_MISMATCH'),
+    ],
+    ['the count differs', changed({ bundleCount: 4 }), invalid('export.RESOURCE_MISMATCH')],
+    [
+      'the organization differs',
+      changed({ organizationId: 'org_000000000002' }),
+      invalid('export.RESOURCE_MISMATCH'),
+    ],
+    ['the size is absurd', changed({ manifestBytes: '9'.repeat(38) }), invalid('json.TOO_LARGE')],
     [
       'a different export is described',
       changed({ evidenceExportId: 'evexp_000000000009' }),
-      'transport.ANSWER_MISMATCH',
+      { code: 'transport.ANSWER_MISMATCH' },
     ],
-  ])('are refused, and nothing is written, if %s', async (_, change, code) => {
+  ])('are refused, and nothing is written, if %s', async (_, change, failure) => {
     const folder = await newFolder();
     const server = await source({ ...sample, ...change });
-    expect(await failureOf(mirror(server, folder))).toMatchObject({ code });
+    expect(await failureOf(mirror(server, folder))).toMatchObject(failure);
     expect(await filesOf(folder)).toEqual(new Map());
   });
 
@@ -208,7 +222,7 @@ describe('the documents of a mirror', () => {
       ...changed({ manifestDigest, manifestBytes: String(manifest.length) }),
     });
     const folder = await newFolder();
-    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'export.MANIFEST_INVALID' });
+    expect(await failureOf(mirror(server, folder))).toMatchObject(invalid('export.MANIFEST_INVALID'));
     expect(server.seen).toHaveLength(2);
     expect(await filesOf(folder)).toEqual(new Map());
   });

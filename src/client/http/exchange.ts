@@ -146,9 +146,8 @@ export type Expected<T> = {
 
 /**
  * The JSON of a successful answer, typed by the schema of its operation and compared with the request.
- * @throws TransportError `transport.RESPONSE_INVALID`, `transport.ANSWER_MISMATCH`, `transport.DIGEST_MISMATCH`, and what
- *   reading a body throws
- * @throws LimitError `json.TOO_LARGE`
+ * @throws TransportError `transport.BODY_TOO_LONG` beyond the limit, `transport.RESPONSE_INVALID`,
+ *   `transport.ANSWER_MISMATCH`, `transport.DIGEST_MISMATCH`, and what reading a body throws
  */
 export async function readJson<T>(
   response: HttpAnswer,
@@ -156,7 +155,7 @@ export async function readJson<T>(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<T> {
-  const bytes = await collectBytes(readBodyChunks(response, settings, signal), settings.limits.jsonBytes);
+  const bytes = await collectAnswer(response, settings, signal);
   assertDeclaredDigest(bytes, parseReprDigest(response.headers.get('repr-digest')));
   const result = typeValue(schema, parseAnswer(bytes, response.status));
   if (result.success) {
@@ -169,6 +168,19 @@ export async function readJson<T>(
     `the answer does not match the schema of the operation: ${issues[0]?.path}: ${issues[0]?.message}`,
     { details: { status: response.status, issues } },
   );
+}
+
+async function collectAnswer(
+  response: HttpAnswer,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  try {
+    return await collectBytes(readBodyChunks(response, settings, signal), settings.limits.jsonBytes);
+  } catch (cause) {
+    if (!(cause instanceof LimitError)) throw cause;
+    throw new TransportError('transport.BODY_TOO_LONG', cause.message, { cause });
+  }
 }
 
 /** @throws TransportError `transport.ANSWER_MISMATCH` for an answer about another resource than the request */
@@ -185,7 +197,6 @@ function parseAnswer(bytes: Uint8Array, status: number): JsonValue {
   try {
     return parseJson(bytes, { maxBytes: bytes.length });
   } catch (cause) {
-    if (cause instanceof LimitError) throw cause;
     throw new TransportError('transport.RESPONSE_INVALID', 'the answer is not strict JSON', {
       cause,
       details: { status },

@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/arguments.ts';
 import { ControlError, httpStatusOf } from '../../client/http/errors.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
@@ -135,19 +136,41 @@ function parsePair(manifestBytes: Uint8Array, resourceBytes: Uint8Array): Pinned
 /**
  * Reads the export manifest from the source or from the caller. Its digest must match the resource and the expectation
  * of the caller before it is parsed.
- * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `export.RESOURCE_MISMATCH`, `export.MANIFEST_INVALID`
- * @throws LimitError `json.TOO_LARGE`
+ * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `mirror.SOURCE_INVALID`; `export.RESOURCE_MISMATCH` and
+ *   `export.MANIFEST_INVALID` for the manifest of the caller
  */
 async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned> {
   const { suppliedManifest } = run;
   assertExpected(run, resource.manifestDigest);
-  const manifestBytes = suppliedManifest ?? (await fetchManifest(run, resource));
+  if (suppliedManifest !== undefined) return parsePinned(suppliedManifest, resource, 'caller');
+  try {
+    return parsePinned(await fetchManifest(run, resource), resource, 'source');
+  } catch (cause) {
+    throw toSourceError(cause);
+  }
+}
+
+function parsePinned(
+  manifestBytes: Uint8Array,
+  resource: EvidenceExport,
+  manifestFrom: Pinned['manifestFrom'],
+): Pinned {
   const manifestDigest = assertPinned(manifestBytes, resource);
   const manifest = parseExportManifest(manifestBytes);
   const [first] = listResourceDifferences(resource, manifest, manifestDigest, manifestBytes.length);
   if (first !== undefined) throw mismatch(first.field, first.actual, first.expected);
-  const manifestFrom = suppliedManifest === undefined ? 'source' : 'caller';
   return { resource, manifest, manifestBytes, manifestDigest, manifestFrom };
+}
+
+/** An invalid manifest of the source is not evidence: nothing was obtained. Other errors stay as they are. */
+function toSourceError(cause: unknown): unknown {
+  if (!(cause instanceof DrillproofError) || !/^(?:export|json|encoding)\./.test(cause.code)) return cause;
+  const { code, message, details, path } = cause;
+  return new DrillproofError('mirror.SOURCE_INVALID', `the manifest of the source: ${code}: ${message}`, {
+    cause,
+    details: { ...details, code },
+    ...defined({ path }),
+  });
 }
 
 function assertExpected({ expectManifest }: Run, actual: string | undefined): void {

@@ -80,7 +80,7 @@ describe('mirror --from', () => {
     const pinned = run(`mirror --from ${other} --to ${to} --expect-manifest ${digest}`);
     await expectResult(pinned, 1, 'expect.MANIFEST_MISMATCH');
     await rot(join(first, 'manifest.json'));
-    await expectResult(run(`mirror --from ${first} --to ${to}`), 1, 'export.RESOURCE_MISMATCH');
+    await expectResult(run(`mirror --from ${first} --to ${to}`), 3, 'mirror.SOURCE_INVALID');
     await expect(readdir(join(to, 'parts'))).rejects.toThrow('ENOENT');
   });
 

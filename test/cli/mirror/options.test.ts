@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { answerAt, exportRef, makeExport, type Fault } from '../../faults/export-source.ts';
-import { json } from '../../faults/server.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { faultServer, json } from '../../faults/server.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
 import { expectResult } from '../make.ts';
 import { servedExports } from './served-exports.ts';
@@ -54,6 +55,38 @@ describe('mirror --check', () => {
       await expect(readdir(served.path('store'))).rejects.toThrow('ENOENT');
     },
   );
+});
+
+describe('mirror of a server that lies ends with 3 and advises no option', () => {
+  const sample = makeExport();
+  const bad = Buffer.from(Buffer.from(sample.manifest).toString().replace('parts/', 'parts/../'));
+  const pin = { manifestDigest: digestOf(bad), manifestBytes: String(bad.length) };
+  const line = `--to lied --project ${exportRef.projectId}`;
+
+  it.each([
+    ['with an endless answer', exportRef.evidenceExportId, 'transport.BODY_TOO_LONG'],
+    ['with an endless list', '--all', 'client.PAGES_EXCEEDED'],
+  ])('%s', async (_, selection, code) => {
+    const server = await faultServer((__, response, n) =>
+      selection === '--all'
+        ? json(response, 200, { items: [], nextCursor: String(n % 2) })
+        : void response.end(`{"a":"${'x'.repeat(17 * 1024 * 1024)}"}`),
+    );
+    const text = await expectResult(served.run(`mirror ${selection} ${line} --url ${server.url}`), 3, code);
+    expect(text).not.toContain('option');
+    await server.close();
+  });
+
+  it('with a manifest that leads out of the mirror', async () => {
+    const server = await source({ ...sample, manifest: bad, resource: { ...sample.resource, ...pin } });
+    const text = await expectResult(
+      served.run(`mirror ${exportRef.evidenceExportId} ${line} --url ${server.url}`),
+      3,
+      'mirror.SOURCE_INVALID',
+    );
+    expect(text).not.toContain('option');
+    await expect(readdir(served.path('lied'))).rejects.toThrow('ENOENT');
+  });
 });
 
 describe('a file too many in a mirror', () => {

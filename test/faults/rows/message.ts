@@ -97,8 +97,8 @@ export const MESSAGE_FAULTS = [
   ),
   ...makeRows(
     {
-      once: { resource: 'json.TOO_LARGE', document: 'whole', file: 'whole' },
-      always: { resource: 'json.TOO_LARGE', document: TOO_LONG, file: TOO_LONG },
+      once: { resource: TOO_LONG, document: 'whole', file: 'whole' },
+      always: { resource: TOO_LONG, document: TOO_LONG, file: TOO_LONG },
     },
     { 'an endless body': sendEndless },
   ),

@@ -29,7 +29,7 @@ const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
 };
 
 // Errors of the network and the control plane are not evidence, so nothing was checked.
-const REMOTE = ['control.', 'transport.'];
+const REMOTE = ['client.', 'control.', 'transport.'];
 
 export function exitOfCode(code: Code): ExitCode {
   const exit = BY_CLASS[codeFacts(code).class];
