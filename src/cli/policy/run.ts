@@ -70,9 +70,17 @@ export async function openPolicy(
       : openLocal(place, await readParentFile(cli, place));
   const file = isPolicyAddress(path)
     ? await readPinnedPolicy(cli, path, caFile)
-    : openLocal(path, await readInput(path, MAX_POLICY_BYTES, cli));
+    : openLocal(path, await readPolicyInput(cli, path));
   return readPolicy(file, (parent, from) => openParent(resolveRelative(from, parent)), values);
 }
+
+/** Reads a policy or cases. Too many bytes are a wrong call, and not bad evidence. */
+const readPolicyInput = (cli: Cli, path: string): Promise<Uint8Array> =>
+  readInput(path, MAX_POLICY_BYTES, cli).catch((cause: unknown) => {
+    throw cause instanceof LimitError ? createLargeError(cause.message) : cause;
+  });
+
+const createLargeError = (message: string): DrillproofError => new DrillproofError('policy.INVALID', message);
 
 /** Reads a file that a policy names, and not its caller: a FIFO or device would wait, or never end. */
 async function readParentFile(cli: Cli, path: string): Promise<Uint8Array> {
@@ -80,7 +88,7 @@ async function readParentFile(cli: Cli, path: string): Promise<Uint8Array> {
   const file = await openFile(path);
   return closeAfter(file, async () => {
     if (file.size > MAX_POLICY_BYTES)
-      throw new LimitError('json.TOO_LARGE', `${path} has more than ${MAX_POLICY_BYTES} bytes`);
+      throw createLargeError(`${path} has more than ${MAX_POLICY_BYTES} bytes`);
     return file.read(0, file.size);
   });
 }
@@ -110,7 +118,7 @@ export function defineTest(command: Command, cli: Cli): void {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const reports: CaseReport[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
-      const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
+      const bytes = await readPolicyInput(cli, cases);
       for (const expected of withFileName(cases, () => parseCases(bytes, cases)))
         reports.push(await tryCase(cli, trial, expected));
       const failed = reports.filter(({ holds }) => !holds).length;

@@ -131,6 +131,14 @@ it('extended policies are read relative to the file that names them, and are par
   await expectExit('policy check top/top.yaml', 2, 'policy.EXTENDS_MISMATCH');
 });
 
+it('a policy or cases of more than 1 MiB are a wrong call', async () => {
+  await writeFile('large.yaml', `${HEAD}#${' '.repeat(1024 * 1024)}\n`);
+  await writeFile('small.yaml', HEAD);
+  for (const line of ['check large.yaml', 'explain large.yaml', 'test small.yaml large.yaml'])
+    await expectExit(`policy ${line}`, 2, 'policy.INVALID');
+  await expectExit('gate export --policy large.yaml', 2, 'policy.INVALID');
+});
+
 it.runIf(process.platform !== 'win32')(
   'an extended policy that is a FIFO or a device is refused',
   async () => {
