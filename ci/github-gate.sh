@@ -3,7 +3,8 @@
 # variables. The exit code is that of the gate, so the step fails on everything but yes.
 set -euo pipefail
 drillproof=$(dirname "${BASH_SOURCE[0]}")/../single/drillproof.mjs
-work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/drillproof-gate-XXXXXX")
+# 1 would mean no.
+work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/drillproof-gate-XXXXXX") || exit 3
 
 arguments=()
 # Lists the lines of a variable that are not blank, each after the option if one is passed.
@@ -27,7 +28,7 @@ add '' "${GATE_EVIDENCE:-}"
 [[ -n ${DRILLPROOF_TOKEN:-} ]] || unset DRILLPROOF_TOKEN
 
 # The text quotes evidence, which the runner must not run as commands.
-stop=$(node -p 'crypto.randomUUID()')
+stop=$(node -p 'crypto.randomUUID()') || exit 3
 echo "::stop-commands::$stop"
 status=0
 node "$drillproof" gate --force --format text \
@@ -49,15 +50,16 @@ elif [[ $status == [01] ]]; then
   status=3
 fi
 
+# Appends lines to a file of the runner. Elsewhere there is none, and no failure here changes the answer.
+append() {
+  cat >>"${1:-/dev/null}" || echo '::warning title=drillproof gate::the summary or the outputs cannot be written'
+}
 if [[ $ended == true ]]; then
-  cat "$work/annotations"
-  [[ ${GATE_SUMMARY:-true} == false ]] || cat "$work/summary.md" >>"$GITHUB_STEP_SUMMARY"
-  {
-    echo "answer=$answer"
-    echo "decision=$work/decision.json"
-  } >>"$GITHUB_OUTPUT"
+  cat "$work/annotations" || true
+  [[ ${GATE_SUMMARY:-true} == false ]] || append "${GITHUB_STEP_SUMMARY:-}" <"$work/summary.md" || true
+  printf '%s\n' "answer=$answer" "decision=$work/decision.json" | append "${GITHUB_OUTPUT:-}"
 else
   echo '::error title=drillproof gate::the gate could not be run; read the log for the reason'
 fi
-echo "exit-code=$status" >>"$GITHUB_OUTPUT"
+echo "exit-code=$status" | append "${GITHUB_OUTPUT:-}"
 exit "$status"
