@@ -88,6 +88,7 @@ type Binding = {
   readonly values: ParameterValues;
   readonly issues: DocumentIssue[];
   readonly used: Set<string>;
+  readonly places: Map<string, string>;
 };
 
 export type BoundPolicy = {
@@ -95,22 +96,25 @@ export type BoundPolicy = {
   readonly value: JsonValue;
   readonly issues: readonly DocumentIssue[];
   readonly unused: readonly string[];
+  /** The parameter, as `name=value`, by the JSON pointer of its value. */
+  readonly places: ReadonlyMap<string, string>;
 };
 
 const isObject = (value: JsonValue | undefined): value is { readonly [name: string]: JsonValue } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function bindParameters(written: JsonValue, values: ParameterValues): BoundPolicy {
-  if (!isObject(written)) return { value: written, issues: [], unused: [] };
+  if (!isObject(written)) return { value: written, issues: [], unused: [], places: new Map() };
   const parsed = z.object({ parameters: z.exactOptional(parametersSchema) }).safeParse(written);
   const declared = parsed.data?.parameters ?? {};
-  const binding: Binding = { declared, values, issues: [], used: new Set() };
+  const binding: Binding = { declared, values, issues: [], used: new Set(), places: new Map() };
   const members = Object.entries(written).map(
     ([name, value]) => [name, FIXED_MEMBERS.has(name) ? value : bindValue(value, [name], binding)] as const,
   );
   return {
     value: Object.fromEntries(members),
     issues: binding.issues,
+    places: binding.places,
     unused: Object.keys(declared).filter((name) => !binding.used.has(name)),
   };
 }
@@ -129,7 +133,7 @@ function bindValue(value: JsonValue, path: readonly PropertyKey[], binding: Bind
 function bindParameter(
   name: string,
   path: readonly PropertyKey[],
-  { declared, values, issues, used }: Binding,
+  { declared, values, issues, used, places }: Binding,
 ): JsonValue {
   const issue = (message: string): JsonValue => {
     issues.push({ path: formatJsonPointer([...path]), message });
@@ -146,8 +150,14 @@ function bindParameter(
   const type: ParameterType = PARAMETER_TYPES[parameter.type];
   if (values === 'sample') return type.sample(name);
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  return value === undefined ? type.sample(name) : (type.read?.(value) ?? value);
+  // `checkParameters` reports a value that is missing or wrong, and names the parameter.
+  if (value === undefined || !fits(type, value)) return type.sample(name);
+  places.set(formatJsonPointer([...path]), `${name}=${value}`);
+  return type.read?.(value) ?? value;
 }
+
+const fits = ({ pattern }: ParameterType, value: string): boolean =>
+  pattern.test(value) && value.isWellFormed();
 
 /**
  * @throws DrillproofError `policy.PARAMETER_UNKNOWN` for a value that no policy declares, `policy.PARAMETER_MISSING`,
@@ -171,7 +181,7 @@ export function checkParameters(declared: Declared, values: Readonly<Record<stri
         `the policy needs a value for its parameter ${name}`,
         { details: { hint: `Pass --param ${name}=VALUE, where VALUE is ${PARAMETER_TYPES[type].form}.` } },
       );
-    if (PARAMETER_TYPES[type].pattern.test(value) && value.isWellFormed()) continue;
+    if (fits(PARAMETER_TYPES[type], value)) continue;
     const message = `the value of the parameter ${name} is ${JSON.stringify(value)}, not ${PARAMETER_TYPES[type].form}`;
     throw new DrillproofError('policy.PARAMETER_INVALID', message);
   }

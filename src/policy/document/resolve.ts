@@ -55,7 +55,11 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
   const issues = newer.length > 0 ? newer : all;
   throw documentError(
     'policy.INVALID',
-    issues.map(({ path: pointer, message }) => ({ path: pointer, message: message + lineOf(pointer) })),
+    issues.map(({ path: pointer, message }) => {
+      const parameter = bound.places.get(pointer);
+      const cause = parameter === undefined ? '' : `, and the parameter is ${parameter}`;
+      return { path: pointer, message: message + cause + lineOf(pointer) };
+    }),
   );
 }
 

@@ -131,6 +131,23 @@ it('extended policies are read relative to the file that names them, and are par
   await expectExit('policy check top/top.yaml', 2, 'policy.EXTENDS_MISMATCH');
 });
 
+it.each([
+  ['build=sha256:zz', 'policy.PARAMETER_INVALID', 'parameter build is "sha256:zz"'],
+  ['n=2x', 'policy.PARAMETER_INVALID', 'parameter n is "2x"'],
+  ['n=0', 'policy.INVALID', 'and the parameter is n=0'],
+])(
+  'the value --param %s, which a rule does not allow, is reported with the name of the parameter',
+  async (param, code, words) => {
+    const rules = 'run: {builds: [{param: build}]}\nsigners: {distinct: {param: n}}\n';
+    await writeFile('params.yaml', `${HEAD}parameters: {build: {type: digest}, n: {type: number}}\n${rules}`);
+    const [name] = param.split('=');
+    const others = [`build=${sha256('')}`, 'n=2'].filter((value) => !value.startsWith(`${name}=`));
+    const params = [param, ...others].map((value) => `--param ${value}`).join(' ');
+    const output = await expectExit(`gate export --policy params.yaml ${params}`, 2, `drillproof: ${code}`);
+    expect(output).toContain(words);
+  },
+);
+
 it('a policy or cases of more than 1 MiB are a wrong call', async () => {
   await writeFile('large.yaml', `${HEAD}#${' '.repeat(1024 * 1024)}\n`);
   await writeFile('small.yaml', HEAD);
