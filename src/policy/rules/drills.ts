@@ -48,10 +48,9 @@ function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Pro
     message: latest
       ? 'the latest run of the drill is not as required'
       : 'there are fewer verified bundles of the drill than required',
-    expected: `at least ${min}${formatRequirement(requirement)}`,
+    expected: `${latest ? 'the latest run' : `at least ${min}`}${formatRequirement(requirement)}`,
     actual: [
-      String(count),
-      ...(seeds > 1 ? [`${kinds} seeds`] : []),
+      `${count}${seeds > 1 ? ` with ${kinds} different ${kinds === 1 ? 'seed' : 'seeds'}` : ''}`,
       ...(passRate === undefined ? [] : [`${passed} of ${meeting.length} passed`]),
     ].join(', '),
     ...defined({ causes: unread > 0 ? UNWAIVABLE : undefined }),
@@ -187,27 +186,24 @@ export const exceedsKeys = (
     : [`cannot hold: ${least} different keys are required, and the policy allows ${new Set(keys).size}`];
 
 function listWords(requirement: Requirement): readonly string[] {
-  const { target, scenario, build, outcome, ran, signed, signers, reruns, latest } = requirement;
+  const { target, scenario, build, outcome, ran, signed, signers, reruns } = requirement;
   const { assertions, checkpoints, seeds, passRate } = requirement;
-  const words = {
-    target: target && formatCondition(target),
-    scenario: scenario && formatCondition(scenario),
-    build,
-    outcome,
-    'run within': ran,
-    'signed within': signed,
-    'signed by': signers && joinConditions([...(signers.issuers ?? []), ...(signers.keys ?? [])]),
-    'different keys': signers?.distinct?.toString(),
-    'no rerun': reruns === 'refuse' ? '' : undefined,
-    assertions: assertions?.join(' and '),
-    checkpoints: checkpoints?.join(' and '),
-    'different seeds': seeds?.toString(),
-    'pass rate': passRate && `${passRate} %`,
-    'in the latest run': latest === true ? '' : undefined,
-  };
-  return Object.entries(words).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} ${value}`.trim()],
-  );
+  const names = signers && joinConditions([...(signers.issuers ?? []), ...(signers.keys ?? [])]);
+  const keys = signers?.distinct === undefined ? [] : [`${signers.distinct} different keys`];
+  return [
+    target && `target ${formatCondition(target)}`,
+    scenario && `scenario ${formatCondition(scenario)}`,
+    build && `build ${build}`,
+    outcome && `outcome ${outcome}`,
+    ran && `an age of at most ${ran}`,
+    signed && `a signature at most ${signed} old`,
+    signers && `signatures by ${[...keys, ...(names === '' ? [] : [names])].join(' of ')}`,
+    reruns === 'refuse' && 'no rerun',
+    assertions && `assertions ${assertions.join(' and ')} passed`,
+    checkpoints && `checkpoints ${checkpoints.join(' and ')} passed`,
+    seeds !== undefined && `${seeds} different seeds`,
+    passRate !== undefined && `a pass rate of ${passRate} %`,
+  ].filter((words) => typeof words === 'string');
 }
 
 function formatRequirement(requirement: Requirement): string {
@@ -218,5 +214,6 @@ function formatRequirement(requirement: Requirement): string {
 export function formatRequired(required: RequiredDrill): string {
   const { min = 1, drill, ...rest } = requirementOf(required);
   const times = min === 1 ? 'at least once' : `at least ${min} times`;
-  return [drill, times, ...listWords({ drill, ...rest })].join(', ');
+  const place = rest.latest === true ? ['in the latest run'] : [];
+  return [drill, times, ...listWords({ drill, ...rest }), ...place].join(', ');
 }

@@ -28,6 +28,32 @@ describe('a required drill', () => {
     ]);
   });
 
+  it.each<[object, string, string]>([
+    [
+      { ran: '7d', signers: { distinct: 2 } },
+      'at least 1 with an age of at most 7d, signatures by 2 different keys',
+      '0',
+    ],
+    [
+      { signed: '1d', signers: { distinct: 2, issuers: ['a', 'b'] } },
+      'at least 1 with a signature at most 1d old, signatures by 2 different keys of a or b',
+      '0',
+    ],
+    [{ min: 1, seeds: 3 }, 'at least 1 with 3 different seeds', '1 with 1 different seed'],
+    [{ assertions: ['x', 'y'] }, 'at least 1 with assertions x and y passed', '0'],
+    [{ latest: true, outcome: 'failed' }, 'the latest run with outcome failed', '0'],
+    [
+      { passRate: 100, outcome: 'failed' },
+      'at least 1 with outcome failed, a pass rate of 100 %',
+      '0, 1 of 1 passed',
+    ],
+  ])('states %j in words', (conditions, expected, actual) => {
+    const required = [{ drill: 'checkout', ...conditions }];
+    expect(problemsOf({ drills: { required } }, inExport(bundle(1)), rule)).toMatchObject([
+      { expected, actual },
+    ]);
+  });
+
   it.each([
     ['an undecided bundle could be the drill', 1, [bundle(1), open], 'not_checked'],
     ['an undecided bundle is not enough', 2, [bundle(1), open], 'failed'],
