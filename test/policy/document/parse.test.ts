@@ -90,7 +90,7 @@ describe('a policy', () => {
       .replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`);
     expect(faultsOf(every)).toEqual([]);
     expect(every).toContain('\nwaivers:\n');
-    expect(every).toContain('\n  coverage: full\n');
+    expect(every).toContain('\n  coverage: full');
   });
 });
 
