@@ -144,15 +144,37 @@ type ZipEvidence<A extends RandomAccess> =
   | { readonly kind: 'export'; readonly source: EvidenceSource; readonly archive: ZipArchive }
   | { readonly kind: 'part'; readonly access: A };
 
+/** Kinds of files that people take for evidence, by a pattern at their beginning. */
+const OTHER_KINDS = {
+  'a key': /^-----BEGIN |^\s*\{[^[{]*"kty"\s*:/,
+  'a trust store or a set of keys': /^\s*\{[^[{]*"keys"\s*:\s*\[/,
+  'a signed envelope': /^\s*\{[^{]*"(?:payload(?:Type)?|signatures)"\s*:/,
+  'a report of drillproof':
+    /^\s*\{\s*"schemaVersion"\s*:\s*1\s*,\s*"kind"\s*:\s*"(?:export|bundle|reports|scrub|decision|report-\w+|receipts|attestation|tool-source)"/,
+} as const;
+export type OtherKind = keyof typeof OTHER_KINDS;
+
+/** Recognizes the kind of a file that is not evidence by its first bytes. */
+export function recognizeKind(start: Uint8Array): OtherKind | undefined {
+  const text = new TextDecoder().decode(start);
+  return (Object.keys(OTHER_KINDS) as OtherKind[]).find((kind) => OTHER_KINDS[kind].test(text));
+}
+
+/** Bytes that are enough for `recognizeKind`. */
+export const START_BYTES = 4096;
+
 /**
  * Opens one file as an export or a part. A file that is not a readable ZIP is opened as a part, so that verification
  * reports what is wrong with it.
- * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`
+ * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`; `export.NOT_AN_EXPORT` for a key, a trust store, an envelope or
+ *   a report
  */
 export async function openZipEvidence<A extends RandomAccess>(access: A): Promise<ZipEvidence<A>> {
-  const archive = await openZip(access).catch((error: unknown) => {
-    if (error instanceof DrillproofError && error.code.startsWith('zip.')) return undefined;
-    throw error;
+  const archive = await openZip(access).catch(async (error: unknown) => {
+    if (!(error instanceof DrillproofError) || !error.code.startsWith('zip.')) throw error;
+    const kind = recognizeKind(await readExactly(access, 0, Math.min(access.size, START_BYTES), 'the file'));
+    if (kind === undefined) return undefined;
+    throw new DrillproofError('export.NOT_AN_EXPORT', `the file is ${kind}, not evidence`);
   });
   if (archive === undefined || !isExport(archive)) return { kind: 'part', access };
   return { kind: 'export', source: zipSource(archive), archive };

@@ -17,6 +17,8 @@ import { writeFiles } from '../../support/folder.ts';
 
 useEvidenceFolder(async () => {
   await mkdir('empty');
+  await expectPass('verify part-1.zip --trust trust.json --format json=saved.json');
+  await expectPass(`dsse create part-1.zip ${SIGNER} --out part.dsse.json`);
   await writeFiles('.', {
     'other/readme.txt': 'not an export',
     'cut.zip': (await readFile('part-1.zip')).subarray(0, 1000),
@@ -37,6 +39,11 @@ describe('bad input', () => {
     ['verify absent', 'io.NOT_FOUND'],
     ['verify empty', 'export.NOT_AN_EXPORT'],
     ['verify other', 'export.NOT_AN_EXPORT'],
+    ['verify trust.json', 'export.NOT_AN_EXPORT'],
+    ['verify key.pub.pem', 'export.NOT_AN_EXPORT'],
+    ['verify saved.json', 'export.NOT_AN_EXPORT'],
+    ['verify part.dsse.json', 'export.NOT_AN_EXPORT'],
+    ['inspect saved.json', 'export.NOT_AN_EXPORT'],
     ['verify part-1.zip --trust absent.json', 'io.NOT_FOUND'],
     ['verify part-1.zip --trust other', 'io.KIND'],
     ['verify part-1.zip --trust nothing', 'trust.STORE_INVALID'],
