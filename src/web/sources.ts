@@ -215,6 +215,7 @@ async function listChildren(folder: FileSystemDirectoryEntry): Promise<readonly 
 const refuseFolder =
   ({ name }: FileSystemEntry) =>
   (cause: unknown): never => {
-    const message = `the browser does not list the dropped folder ${name}; choose it with the folder picker instead`;
-    throw new DrillproofError('io.UNREADABLE', message, { path: name, cause });
+    const message = `the browser does not list the dropped folder ${name}`;
+    const details = { hint: 'Choose the folder with a folder picker instead.' };
+    throw new DrillproofError('io.UNREADABLE', message, { path: name, details, cause });
   };

@@ -1,7 +1,8 @@
-import { appendFile, cp, open as openFile, readdir, rm } from 'node:fs/promises';
+import { appendFile, cp, open as openFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '../../src/bytes/hash.ts';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import { packBundle } from '../../src/evidence/bundle/pack-bundle.ts';
 import { publicKeyPem } from '../../src/trust/key/key.ts';
@@ -21,7 +22,7 @@ import {
   pack,
 } from '../support/evidence.ts';
 import { type Browser, BROWSERS } from './browsers.ts';
-import { FILE_URL, openPage, readPage, servePage } from './page.ts';
+import { FILE_URL, openPage, readPage, servePage, type VerifyPage } from './page.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 
 const home = process.cwd();
@@ -99,6 +100,7 @@ await Promise.all([
     'damaged-export.zip': await pack(Object.entries(damaged)),
   }),
 ]);
+await writeFile('saved.report.json', await runJson(['verify', 'part.zip', ...TRUST]));
 await signReports();
 await signEnvelopes();
 await writeSparsePart(at('large.zip'));
@@ -108,6 +110,12 @@ afterAll(async () => {
   server.close();
   process.chdir(home);
 });
+
+const LOOK =
+  "({ hidden: document.querySelector('#result').hidden, title: document.title, text: document.querySelector('#report').innerText })";
+const NOTHING = { hidden: true, title: 'Verify evidence - drillproof', text: '' };
+const setField = (id: string, value: string): string =>
+  `void (document.querySelector('${id}').value = ${JSON.stringify(value)}, document.querySelector('${id}').dispatchEvent(new Event('input', { bubbles: true })))`;
 
 describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
   let browser: Browser;
@@ -153,7 +161,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     },
   );
 
-  test('the page marks the first broken link of a damaged export and claims nothing behind it', async () => {
+  test('the page marks the first broken link of a damaged export and claims nothing that depends on it', async () => {
     await using page = await openPage(browser);
     await page.chooseFolder(await listFiles('damaged'), at('damaged'));
     await page.choose('#keys-input', [at('trust.json')]);
@@ -162,7 +170,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
       await page.evaluate(
         "[...document.querySelectorAll('.chain li')].map((item) => item.querySelector('.state').innerText + (item.matches('.first') ? ' first' : ''))",
       ),
-    ).toEqual(['holds', 'holds', 'does not hold first', ...Array<string>(6).fill('could not tell')]);
+    ).toEqual(['holds', 'holds', 'does not hold first', ...Array<string>(5).fill('could not tell'), 'holds']);
   });
 
   test('the page takes a public key with its issuer, and asks for the issuer if it is missing', async () => {
@@ -187,6 +195,82 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     expect(await page.saveReport()).toBe(await runJson(verify, LATER));
     await page.choose('#file', [at('2.dsse.json')]);
     expect(await page.verify(LATER)).toContain('report.PREVIOUS_MISSING');
+  });
+
+  test.each<[string, (page: VerifyPage) => Promise<unknown>]>([
+    ['other evidence', (page) => page.choose('#file', [at('damaged.zip')])],
+    ['other evidence that is dropped', (page) => page.drop('#evidence-drop', '#file', [at('damaged.zip')])],
+    ['one more key', (page) => page.choose('#keys-input', [at('qa.json')])],
+    ['no key', (page) => page.evaluate("void document.querySelector('#key-list button').click()")],
+    ['another time', (page) => page.evaluate(setField('#as-of', '2020-01-01'))],
+    ['a digest', (page) => page.evaluate(setField('#digest', '0'))],
+    ['an envelope', (page) => page.choose('#envelopes', [at('part.dsse.json')])],
+  ])('the page removes a result, its title and its buttons for %s', async (_what, change) => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.evaluate(LOOK)).toMatchObject({ hidden: false, title: 'verified - drillproof' });
+    await change(page);
+    await expect.poll(() => page.evaluate(LOOK)).toEqual(NOTHING);
+  });
+
+  test('the page has the title of no result after an error in the options', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('part.zip')]);
+    await page.verify(NOW);
+    await page.evaluate(
+      "void (document.querySelector('#as-of').value = '2026-02-31', document.querySelector('#verify').click())",
+    );
+    await expect.poll(() => page.text('#message')).toContain('The time "2026-02-31" is invalid');
+    expect(await page.evaluate(LOOK)).toEqual(NOTHING);
+  });
+
+  const digest = digestOf(files['manifest.json']!);
+  test.each([
+    ['2026-11-24', ''],
+    ['1795521600000', ''],
+    ['', digest],
+    ['', digest.slice('sha256:'.length).toUpperCase()],
+  ])('the page takes the time "%s" and the digest "%s" as the command does', async (asOf, pin) => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('export.zip')]);
+    await page.evaluate(setField('#digest', pin));
+    await page.verify(asOf === '' ? NOW : asOf);
+    const args = pin === '' ? [] : ['--expect-manifest', pin];
+    const run = await call([
+      'verify',
+      'export.zip',
+      ...args,
+      '--as-of',
+      asOf === '' ? String(NOW) : asOf,
+      '--json',
+    ]);
+    expect(await page.saveReport()).toBe(run.stdout);
+  });
+
+  test.each([
+    ['#file', 'trust.json', 'trust.json is a trust store or a set of keys, not evidence'],
+    ['#file', 'key.pem', 'key.pem is a key, not evidence'],
+    ['#file', 'saved.report.json', 'saved.report.json is a report of drillproof, not evidence'],
+    ['#keys-input', 'part.zip', 'part.zip is a ZIP archive, not a key'],
+    ['#keys-input', 'saved.report.json', 'saved.report.json is a report of drillproof, not a key'],
+  ])('the page names the kind of what was chosen in %s: %s', async (field, file, message) => {
+    await using page = await openPage(browser);
+    await page.choose(field, [at(file)]);
+    if (field === '#file') await page.verify(NOW);
+    await expect.poll(() => page.text('#message')).toContain(message);
+  });
+
+  test('the verdict is on the screen after a verification', async () => {
+    await using page = await openPage(browser);
+    await page.chooseFolder(await listFiles('export'), at('export'));
+    await page.verify(NOW);
+    const place = await page.evaluate<{ top: number; bottom: number; height: number }>(
+      "(({ top, bottom }) => ({ top, bottom, height: innerHeight }))(document.querySelector('.verdict .state').getBoundingClientRect())",
+    );
+    expect(place.top).toBeGreaterThanOrEqual(0);
+    expect(place.bottom).toBeLessThan(place.height);
   });
 
   test.each([
@@ -264,7 +348,18 @@ test(
     await using page = await openPage(browser);
     await page.choose('#file', [at('large.zip')]);
     await page.choose('#keys-input', [at('trust.json')]);
+    await page.evaluate(
+      "void (globalThis.lines = new Set(), new MutationObserver(([{ target }]) => lines.add(target.textContent)).observe(document.querySelector('#progress-text'), { childList: true }))",
+    );
     expect(await page.verify(NOW)).toContain('VERIFIED');
+    const lines = await page.evaluate<string[]>('[...lines]');
+    const numbers = lines.flatMap((line) => {
+      const [, read, whole] = /^([\d.]+) GiB of ([\d.]+) GiB read/.exec(line) ?? [];
+      return whole === undefined ? [] : [[Number(read), Number(whole)] as const];
+    });
+    expect(numbers.length).toBeGreaterThan(10);
+    // It is streamed, so it is read twice.
+    for (const [read, whole] of numbers) expect([whole, read <= whole]).toEqual([4, true]);
     expect(await page.saveReport()).toBe(await runJson(['verify', 'large.zip', ...TRUST]));
     await browser.close();
   },

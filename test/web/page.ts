@@ -12,7 +12,7 @@ export type VerifyPage = BrowserPage &
   AsyncDisposable & {
     chooseFolder(files: readonly string[], root: string): Promise<void>;
     /** Starts a verification as of this time and waits for its end: the text of the result, or of the message. */
-    verify(asOfMs: number): Promise<string>;
+    verify(asOf: number | string): Promise<string>;
     /** The file that "Save the report as JSON" saves. */
     saveReport(): Promise<string>;
     /** Drops these files with a drop event. */
@@ -52,9 +52,9 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
       }, { capture: true, once: true })`);
       await page.choose('#folder', page.page === undefined ? files : [root]);
     },
-    async verify(asOfMs) {
+    async verify(asOf) {
       await page.evaluate(
-        `void (document.querySelector('#as-of').value = ${JSON.stringify(new Date(asOfMs).toISOString())}, document.querySelector('#verify').click())`,
+        `void (document.querySelector('#as-of').value = ${JSON.stringify(typeof asOf === 'number' ? new Date(asOf).toISOString() : asOf)}, document.querySelector('#verify').click())`,
       );
       await waitFor(
         "!document.querySelector('#result').hidden || !document.querySelector('#message').hidden",

@@ -5,6 +5,32 @@ export function isoTime(atMs: number): string {
   return Math.abs(atMs) <= MAX_DATE_MS ? new Date(atMs).toISOString() : `${atMs} ms`;
 }
 
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+/** What `readTime` reads, in words. */
+export const TIME_FORM =
+  'a time such as 2026-11-21 or 2026-11-21T12:00:00Z (with its zone), or milliseconds since 1970';
+
+/** Reads ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds, as milliseconds since 1970. */
+export function readTime(text: string): number | undefined {
+  // Four digits are a year rather than milliseconds.
+  if (/^-?\d+$/.test(text) && !/^\d{4}$/.test(text))
+    return Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+  const [, year, month, day] = ISO.exec(text) ?? [];
+  const atMs = new Date(text).getTime();
+  // `Date` reads 30 February as 2 March.
+  const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  return year === undefined || Number.isNaN(atMs) || !isDay ? undefined : atMs;
+}
+
+/** What `readDigest` reads, in words. */
+export const DIGEST_FORM = '64 hexadecimal digits, with or without "sha256:"';
+
+/** Reads a SHA-256 in lower or upper case, with or without its prefix. */
+export function readDigest(text: string): `sha256:${string}` | undefined {
+  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(text.toLowerCase()) ?? [];
+  return hex === undefined ? undefined : `sha256:${hex}`;
+}
+
 /**
  * The number of single-character edits (insert, delete, replace, swap of neighbors) from one text to the other
  * (optimal string alignment).

@@ -1,7 +1,7 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { escapeText } from '../../report/printable.ts';
-import type { Failure } from '../worker/messages.ts';
+import { describeFailure, type Failure } from '../worker/messages.ts';
 
 /** The element of the page with this id. @throws TypeError if it is missing or has another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -32,10 +32,10 @@ export function showMessage(text: string | undefined): void {
 }
 
 /** The message of a failure, its code and its advice. */
-export const explainFailure = ({ code, message }: Failure): string =>
-  `${escapeText(message)} (${code}). ${codeEntry(code).action}`;
+export const explainFailure = ({ code, message, hint }: Failure): string =>
+  `${escapeText(message)} (${code}). ${hint ?? codeEntry(code).action}`;
 
 export function explainError(error: unknown): string {
-  if (error instanceof DrillproofError) return explainFailure(error);
+  if (error instanceof DrillproofError) return explainFailure(describeFailure(error));
   return error instanceof Error ? escapeText(error.message) : 'Something failed for an unknown reason.';
 }

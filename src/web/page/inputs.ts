@@ -1,4 +1,5 @@
-import { isDigest } from '../../bytes/hash.ts';
+import { DIGEST_FORM, readDigest, readTime, TIME_FORM } from '../../bytes/text/wording.ts';
+import { recognizeKind, START_BYTES } from '../../evidence/source.ts';
 import { countNoun, size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
@@ -11,17 +12,26 @@ let tree: BlobTree | undefined;
 const keys: ChosenKey[] = [];
 /** Settles when all chosen and dropped files are read: a verification must not begin with half of them. */
 let pending: Promise<unknown> = Promise.resolve();
+/** Called with every change of the evidence, the keys and the options. */
+let notifyChange = (): void => {};
 
 const waitFor = (work: () => Promise<void>): void => {
   const result = work().catch((error: unknown) => showMessage(explainError(error)));
   pending = Promise.all([pending, result]);
 };
 
-export function connectInputs(): void {
+export function connectInputs(onChange: () => void): void {
+  notifyChange = onChange;
+  // The fields of options and of issuers.
+  for (const type of ['input', 'change'])
+    getElement('form', HTMLFormElement).addEventListener(type, onChange);
   connectPicker('choose-folder', 'folder', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
-  connectDrop('evidence-drop', async (transfer) => chooseTree(await readDroppedTree(transfer)));
+  connectDrop('evidence-drop', async (transfer) => {
+    chooseTree(undefined);
+    chooseTree(await readDroppedTree(transfer));
+  });
   connectDrop('keys-drop', async (transfer) => {
     const dropped = await readDroppedTree(transfer);
     await addKeys([...dropped.files.values()].filter((file) => file instanceof File));
@@ -47,22 +57,27 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
   zone.addEventListener('drop', (event) => {
     event.preventDefault();
     zone.classList.remove('over');
-    showMessage(undefined);
     const { dataTransfer } = event;
     if (dataTransfer !== null) waitFor(() => take(dataTransfer));
   });
 }
 
-function chooseTree(chosen: BlobTree): void {
+function chooseTree(chosen: BlobTree | undefined): void {
+  notifyChange();
   tree = chosen;
+  getElement('evidence-name', HTMLElement).textContent =
+    chosen === undefined ? 'Nothing chosen' : describeTree(chosen);
+}
+
+function describeTree(chosen: BlobTree): string {
   const contents = `${countNoun(chosen.files.size, 'file')}, ${size(countBytes(chosen))}`;
-  getElement('evidence-name', HTMLElement).textContent = `${escapeText(chosen.name)} (${contents})`;
+  return `${escapeText(chosen.name)} (${contents})`;
 }
 
 const MAX_KEY_BYTES = 16 * 2 ** 20;
 
 async function addKeys(files: readonly File[]): Promise<void> {
-  showMessage(undefined);
+  notifyChange();
   for (const file of files) {
     if (file.size > MAX_KEY_BYTES)
       showMessage(
@@ -72,16 +87,28 @@ async function addKeys(files: readonly File[]): Promise<void> {
   }
 }
 
+const KEY_KINDS: ReadonlySet<string | undefined> = new Set([
+  'a key',
+  'a trust store or a set of keys',
+  undefined,
+]);
+
 /** A trust store states the issuer of each key; for other files the user enters it. */
 function addKey(name: string, bytes: Uint8Array): void {
+  const kind = isZip(bytes) ? 'a ZIP archive' : recognizeKind(bytes.subarray(0, START_BYTES));
+  if (!KEY_KINDS.has(kind))
+    return showMessage(
+      `${escapeText(name)} is ${kind}, not a key. Choose evidence, signed reports and envelopes in their own fields.`,
+    );
   const isStore = /^\s*\{[^]*"keys"[^]*"issuer"/.test(new TextDecoder().decode(bytes));
   const issuer = makeElement('input', { type: 'text', required: true, spellcheck: false });
   const key: ChosenKey = { name, bytes, ...(isStore ? {} : { issuer }) };
   const remove = makeElement('button', { type: 'button', textContent: 'Remove' });
-  remove.setAttribute('aria-label', `Remove ${name}`);
+  remove.setAttribute('aria-label', `Remove ${escapeText(name)}`);
   const label = isStore ? 'trust store' : makeElement('label', {}, 'Issuer of this key ', issuer);
   const item = makeElement('li', {}, makeElement('code', { textContent: escapeText(name) }), label, remove);
   remove.addEventListener('click', () => {
+    notifyChange();
     keys.splice(keys.indexOf(key), 1);
     item.remove();
   });
@@ -89,32 +116,28 @@ function addKey(name: string, bytes: Uint8Array): void {
   getElement('key-list', HTMLElement).append(item);
 }
 
-/** A time in the format of `--as-of`. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
 /** Reads the request of the user from the page. @throws RangeError with a message for the user */
 export async function readRequest(nowMs: number): Promise<Request> {
   await pending;
   if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
   const time = getElement('as-of', HTMLInputElement).value.trim();
   const digest = getElement('digest', HTMLInputElement).value.trim();
-  const asOfMs = time === '' ? nowMs : TIME.test(time) ? Date.parse(time) : NaN;
-  if (Number.isNaN(asOfMs))
-    throw new RangeError(
-      `The time ${JSON.stringify(time)} is invalid. Enter it like 2026-01-31T12:00:00.000Z.`,
-    );
-  if (digest !== '' && !isDigest(digest))
-    throw new RangeError(
-      'The SHA-256 of the manifest is invalid. Enter "sha256:" and 64 characters 0-9 and a-f.',
-    );
+  const asOfMs = time === '' ? nowMs : readTime(time);
+  if (asOfMs === undefined)
+    throw new RangeError(`The time ${JSON.stringify(time)} is invalid. Enter ${TIME_FORM}.`);
+  const manifestDigest = readDigest(digest);
+  if (digest !== '' && manifestDigest === undefined)
+    throw new RangeError(`The SHA-256 of manifest.json is invalid. Enter ${DIGEST_FORM}.`);
   return {
     tree,
     keys: keys.map(readKey),
     envelopes: [...(getElement('envelopes', HTMLInputElement).files ?? [])],
     asOfMs,
-    ...(digest === '' ? {} : { manifestDigest: digest }),
+    ...(manifestDigest && { manifestDigest }),
   };
 }
+
+const isZip = (bytes: Uint8Array): boolean => bytes[0] === 0x50 && bytes[1] === 0x4b;
 
 function readKey({ name, bytes, issuer }: ChosenKey): KeyFile {
   if (issuer === undefined) return { name, bytes };

@@ -1,4 +1,4 @@
-import { count, size } from '../../report/text/page.ts';
+import { count, countNoun, size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { countBytes } from '../sources.ts';
 import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
@@ -35,9 +35,12 @@ function startSession(
 ): Session {
   const url = URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
   const workers: Worker[] = [];
+  let hasEnded = false;
   const startWorker = (): Worker => {
     const worker = new Worker(url);
-    worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => onProgress(data));
+    worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => {
+      if (!hasEnded) onProgress(data); // messages can arrive after a worker was ended
+    });
     worker.addEventListener('error', (event) =>
       onError(event.message || 'the browser did not start a worker'),
     );
@@ -55,6 +58,7 @@ function startSession(
   return {
     askPart: (part) => first.postMessage({ kind: 'ask', part } satisfies Ask),
     end() {
+      hasEnded = true;
       for (const worker of workers) worker.terminate();
       URL.revokeObjectURL(url);
     },
@@ -70,8 +74,9 @@ let session: Session | undefined;
 let json = '';
 let name = 'evidence';
 const counts = { read: 0, bytes: 0, done: 0, parts: 0 };
+const TITLE = document.title;
 
-connectInputs();
+connectInputs(discardResult);
 connectPartsTable((index) => session?.askPart(index));
 getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
@@ -84,10 +89,20 @@ getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
 getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
 
-async function beginVerification(): Promise<void> {
-  showMessage(undefined);
-  showElement('result', false);
+/** A result belongs to its inputs: a change of one removes it, and ends a verification of the old ones. */
+function discardResult(): void {
+  const wasRunning = !getElement('running', HTMLElement).hidden;
   session?.end();
+  session = undefined;
+  setRunning(false);
+  showElement('result', false);
+  getElement('report', HTMLElement).replaceChildren();
+  document.title = TITLE;
+  showMessage(wasRunning ? 'Cancelled, because the evidence, the keys or the options changed.' : undefined);
+}
+
+async function beginVerification(): Promise<void> {
+  discardResult();
   let request;
   try {
     request = await readRequest(Date.now());
@@ -96,7 +111,7 @@ async function beginVerification(): Promise<void> {
     return;
   }
   name = request.tree.name;
-  Object.assign(counts, { read: 0, bytes: countBytes(request.tree), done: 0, parts: 0 });
+  Object.assign(counts, { read: 0, bytes: 0, done: 0, parts: 0 });
   setRunning(true);
   session = startSession(request, takeProgress, (message) =>
     stop(`The browser stopped a worker: ${escapeText(message)}`),
@@ -122,17 +137,20 @@ function takeProgress(progress: Progress): void {
   if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
   if (progress.kind === 'details') return showDetails(progress.part, progress.html);
   if (progress.kind === 'read') counts.read += progress.bytes;
+  if (progress.kind === 'opened') counts.bytes = progress.bytes;
   if (progress.kind === 'planned') counts.parts = progress.parts;
   if (progress.kind === 'part') counts.done = progress.done;
   showProgress();
 }
 
-/** Large files are read twice, so the number of bytes read can be above their size. */
+/** Some blocks are read once more than planned, which is not shown. */
 function showProgress(): void {
-  const { read, bytes, done, parts } = counts;
+  const { bytes, done, parts } = counts;
+  const read = Math.min(counts.read, bytes);
   getElement('progress', HTMLProgressElement).value = bytes === 0 ? 0 : Math.min(0.99, read / bytes);
-  const finished = parts === 0 ? '' : `, ${count(done)} of ${count(parts)} parts verified`;
-  getElement('progress-text', HTMLElement).textContent = `${size(read)} read, of ${size(bytes)}${finished}`;
+  const finished = parts === 0 ? '' : `, ${count(done)} of ${countNoun(parts, 'part')} verified`;
+  getElement('progress-text', HTMLElement).textContent =
+    bytes === 0 ? 'Opening the evidence' : `${size(read)} of ${size(bytes)} read${finished}`;
 }
 
 function showResult(verified: Verified): void {
@@ -143,7 +161,9 @@ function showResult(verified: Verified): void {
   showParts(verified.view.parts);
   showElement('result', true);
   document.title = `${verified.view.verdict} - drillproof`;
-  getElement('result', HTMLElement).focus();
+  const result = getElement('result', HTMLElement);
+  result.focus({ preventScroll: true });
+  result.scrollIntoView(); // Firefox does not scroll to the focus
 }
 
 const warnAboutKey = (file: string): HTMLElement =>

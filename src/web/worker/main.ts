@@ -3,11 +3,19 @@ import type { BundleReport } from '../../verify/report.ts';
 import { createPartContext } from '../../verify/part/context.ts';
 import { type Settings, resolveSettings } from '../../verify/options.ts';
 import { verifyArchive } from '../../verify/part/part.ts';
-import type { Ask, Failure, Help, HelperSettings, PartAnswer, PartJob, Progress, Start } from './messages.ts';
+import {
+  type Ask,
+  describeFailure,
+  type Help,
+  type HelperSettings,
+  type PartAnswer,
+  type PartJob,
+  type Progress,
+  type Start,
+} from './messages.ts';
 import { viewPartDetails } from './view.ts';
 import { verifyRequest } from './verify-request.ts';
 import { defined } from '../../bytes/arguments.ts';
-import { DrillproofError } from '../../errors.ts';
 import { trustStore } from '../../trust/store.ts';
 import { blobAccess } from '../blob-access.ts';
 
@@ -43,8 +51,9 @@ async function start({ request, ports }: Start): Promise<void> {
     const result = await verifyRequest(request, {
       ports,
       onRead: countRead,
+      onOpen: (bytes) => post({ kind: 'opened', bytes }),
       onProgress(event) {
-        if (event.kind === 'planned') return post(event);
+        if (event.kind === 'planned') return post({ kind: 'planned', parts: event.parts });
         const now = performance.now();
         if (event.done < event.of && now - reportedPartAt < READ_INTERVAL_MS) return;
         reportedPartAt = now;
@@ -56,14 +65,6 @@ async function start({ request, ports }: Start): Promise<void> {
   } catch (error) {
     post({ kind: 'failed', failure: describeFailure(error) });
   }
-}
-
-/** Describes an error to another worker; an unexpected error has the code `internal.BUG`. */
-function describeFailure(error: unknown): Failure {
-  if (!(error instanceof DrillproofError))
-    return { code: 'internal.BUG', message: error instanceof Error ? error.message : String(error) };
-  const { code, message, path } = error;
-  return defined({ code, message, path });
 }
 
 /** Verifies the parts that arrive at the port, one after the other. */

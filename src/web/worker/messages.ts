@@ -1,4 +1,6 @@
+import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
+import { DrillproofError } from '../../errors.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import type { ReportChain } from '../../report/signed/chain.ts';
 import type { BundleReport, Verdict } from '../../verify/report.ts';
@@ -35,7 +37,22 @@ export type PartJob = {
   readonly blob: Blob;
   readonly listed: Listing;
 };
-export type Failure = { readonly code: Code; readonly message: string; readonly path?: string };
+export type Failure = {
+  readonly code: Code;
+  readonly message: string;
+  readonly path?: string;
+  /** What to do, instead of the advice of the code. */
+  readonly hint?: string;
+};
+/** Describes an error to another worker; an unexpected error has the code `internal.BUG`. */
+export function describeFailure(error: unknown): Failure {
+  if (!(error instanceof DrillproofError))
+    return { code: 'internal.BUG', message: error instanceof Error ? error.message : String(error) };
+  const { code, message, path, details = {} } = error;
+  const hint = typeof details['hint'] === 'string' ? details['hint'] : undefined;
+  return defined({ code, message, path, hint });
+}
+
 export type PartAnswer = { readonly id: number } & (
   | { readonly report: BundleReport }
   | { readonly failure: Failure }
@@ -69,7 +86,8 @@ export type Ask = { readonly kind: 'ask'; readonly part: number };
 
 /** A message of a worker to the page. */
 export type Progress =
-  | { readonly kind: 'planned'; readonly parts: number; readonly bytes: number }
+  | { readonly kind: 'opened'; readonly bytes: number }
+  | { readonly kind: 'planned'; readonly parts: number }
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'done'; readonly verified: Verified }

@@ -15,7 +15,7 @@ import type { BundleReport } from '../../verify/report.ts';
 import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
 import type { VerifyProgress } from '../../verify/export/parts.ts';
-import { isExportPath, readFile } from '../../evidence/source.ts';
+import { isExportPath, type OtherKind, readFile, recognizeKind, START_BYTES } from '../../evidence/source.ts';
 import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
 import { viewReport } from './view.ts';
@@ -26,6 +26,8 @@ declare const VERSION: string;
 type RequestContext = {
   readonly ports: readonly MessagePort[];
   readonly onRead: (bytes: number) => void;
+  /** Called with the number of bytes to read. */
+  readonly onOpen: (bytes: number) => void;
   readonly onProgress: (event: VerifyProgress) => void;
 };
 
@@ -34,9 +36,11 @@ type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly B
 /** Verifies the files that the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
-  if (isSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
+  if (isDocuments(tree) || tree.files.size === 1) await refuseOtherKinds(tree);
+  if (isDocuments(tree)) return { verified: await verifySignedReports(request), parts: [] };
   const trust = readKeyFiles(keys, SIGNER_PURPOSES);
   const evidence = await openTree(tree, context.onRead);
+  context.onOpen(await countReads(evidence));
   const expect = defined({ manifestDigest: manifestDigest as Digest | undefined });
   const files = envelopes.map((file) => readStart(file, MAX_ENVELOPE_BYTES));
   const dsse = files.length > 0 ? await Promise.all(files) : undefined;
@@ -54,8 +58,36 @@ export async function verifyRequest(request: Request, context: RequestContext): 
   return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
 }
 
+const KEYS_HINT = 'Choose it under “Keys that you trust” instead.';
+const HINTS: Readonly<Record<Exclude<OtherKind, 'a signed envelope'>, string>> = {
+  'a key': KEYS_HINT,
+  'a trust store or a set of keys': KEYS_HINT,
+  'a report of drillproof':
+    'It states an earlier result. Choose the evidence that it is about, and verify again.',
+};
+
+/** @throws DrillproofError `export.NOT_AN_EXPORT` for a file of another kind, with the field in which to choose it */
+async function refuseOtherKinds(tree: BlobTree): Promise<void> {
+  for (const [name, file] of tree.files) {
+    const kind = recognizeKind(await readStart(file, START_BYTES));
+    if (kind === 'a signed envelope' || (kind === undefined && !isDocuments(tree))) continue;
+    const message = `${name} is ${kind === undefined ? 'neither evidence nor a signed report' : `${kind}, not evidence`}`;
+    const details = kind && { details: { hint: HINTS[kind] } };
+    throw new DrillproofError('export.NOT_AN_EXPORT', message, { path: name, ...details });
+  }
+}
+
+const weigh = (bytes: number): number => (bytes > HOLD_BYTES ? 2 : 1) * bytes;
+
+/** The bytes that are read: parts that do not fit into memory twice, and a one-file export also as a whole. */
+async function countReads(evidence: ChosenEvidence): Promise<number> {
+  if (evidence.kind === 'part') return weigh(evidence.access.size);
+  const { source } = evidence;
+  return (await source.files()).reduce((sum, { bytes }) => sum + weigh(bytes), source.container?.size ?? 0);
+}
+
 /** True for JSON files that are not files of an export. */
-const isSignedReports = ({ files }: BlobTree): boolean =>
+const isDocuments = ({ files }: BlobTree): boolean =>
   files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
 
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */

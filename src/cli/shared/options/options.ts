@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Digest } from '../../../bytes/hash.ts';
+import { DIGEST_FORM, readDigest, readTime, TIME_FORM } from '../../../bytes/text/wording.ts';
 
 /** Adds the options of every command; `formats: false` is for a command with other formats. */
 export function addStandardOptions(command: Command, { formats = true } = {}): Command {
@@ -79,33 +80,16 @@ export function parseNumberBetween(least: number, most: number): (value: string)
   };
 }
 
-/** Parses a digest in lower or upper case, with or without the prefix `sha256:`. */
-export function parseDigest(value: string): `sha256:${string}` {
-  const [, hex] = /^(?:sha256:)?([0-9a-f]{64})$/.exec(value.toLowerCase()) ?? [];
-  if (hex !== undefined) return `sha256:${hex}`;
-  throw new InvalidArgumentError('It must be "sha256:" and 64 hexadecimal digits.');
-}
+const parseForm =
+  <T>(read: (text: string) => T | undefined, form: string) =>
+  (text: string): T => {
+    const value = read(text);
+    if (value === undefined) throw new InvalidArgumentError(`It must be ${form}.`);
+    return value;
+  };
 
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-const TIME_FORM =
-  'It must be a time such as 2026-11-21 or 2026-11-21T12:00:00Z (with its zone), or milliseconds since 1970.';
-
-/** Parses ISO 8601 with a zone, a date (its midnight in UTC) or milliseconds; returns milliseconds since 1970. */
-export function parseTime(value: string): number {
-  // Four digits are a year rather than milliseconds.
-  if (/^-?\d+$/.test(value) && !/^\d{4}$/.test(value) && Number.isSafeInteger(Number(value)))
-    return Number(value);
-  const [, year, month, day] = ISO.exec(value) ?? [];
-  const atMs = new Date(value).getTime();
-  if (year === undefined || Number.isNaN(atMs) || !isDay(Number(year), Number(month), Number(day))) {
-    throw new InvalidArgumentError(TIME_FORM);
-  }
-  return atMs;
-}
-
-// `Date` reads 30 February as 2 March.
-const isDay = (year: number, month: number, day: number): boolean =>
-  new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+export const parseDigest = parseForm(readDigest, DIGEST_FORM);
+export const parseTime = parseForm(readTime, TIME_FORM);
 
 /** Parses `FILE,name=value,…`: each member at most once. The name of the file may contain commas. */
 export function parseFileSpec<N extends string>(
