@@ -15,7 +15,6 @@ import {
   assertCurrent,
   assertPermission,
   assertProject,
-  type Change,
   createPager,
   type Handlers,
   hasEveryProject,
@@ -31,7 +30,7 @@ import { prepareExtension } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
 import { isEnd } from './states.ts';
 import { deadlineOfTurn } from './store/sessions.ts';
-import type { Reads, Tx } from './store/store.ts';
+import type { Reads } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
 type Context = UploadWork & {
@@ -63,15 +62,14 @@ async function findOperation(
   return row.resource;
 }
 
-/** Cancels an operation for a token that may start its kind. */
-async function cancelOwn(
-  tx: Tx,
-  change: Change,
+/** Requires an operation that the token may cancel, because it may start its kind. */
+async function assertMayCancel(
+  reads: Reads,
+  principal: Principal,
   ref: { readonly projectId: string; readonly operationId: string },
-  nowMs: number,
-): Promise<OperationResource> {
-  const { principal } = change;
-  const operation = await findOperation(tx, principal, ref);
+): Promise<void> {
+  await assertProject(reads, principal, ref.projectId);
+  const operation = await findOperation(reads, principal, ref);
   const permission = STARTED_BY[operation.kind];
   if (permission === undefined)
     throw new ControlError(
@@ -79,10 +77,6 @@ async function cancelOwn(
       'only the operator can cancel this kind of operation',
     );
   assertPermission(principal, permission);
-  const { organizationId } = principal;
-  return cancelOperation(tx, { organizationId, operationId: ref.operationId }, nowMs, (locked) =>
-    assertCurrent(change, locked),
-  );
 }
 
 /** Reads a resource, and reads it again if it had to be settled first. */
@@ -191,8 +185,18 @@ export const createHandlers = (context: Context): Handlers => {
         authoringSessionChangeSchema,
         async (tx) => () => closeAuthoringSession(tx, change, params, now),
       ),
-    'operations.cancel': ({ change, params }) =>
-      runOnce(change, operationResourceSchema, async (tx) => () => cancelOwn(tx, change, params, now())),
+    'operations.cancel': async ({ change, params: { projectId, operationId } }) => {
+      const { organizationId } = change.principal;
+      await assertMayCancel(store, change.principal, { projectId, operationId });
+      return runOnce(
+        change,
+        operationResourceSchema,
+        async (tx) => () =>
+          cancelOperation(tx, { organizationId, operationId }, now(), (locked) =>
+            assertCurrent(change, locked),
+          ),
+      );
+    },
     'builds.tools.source': ({ principal, params, query }) =>
       readToolSource(context, principal, { ...params, ...query }),
     ...buildUploadHandlers(context, addresses, runOnce),

@@ -80,7 +80,7 @@ export const showsThrough = (
   hasEvery: boolean,
 ): boolean => (scope.kind === 'project' ? scope.projectId === projectId : hasEvery);
 
-/** A request for a change: its principal and the identity by which a replay is recognized. */
+/** A request for a change: its principal, and the identity by which a replay is recognized, also of another token. */
 export type Change = {
   readonly principal: Principal;
   readonly projectId: string;
@@ -133,16 +133,17 @@ function parseEarlierAnswer({ requestHash, response }: IdempotencyRow, change: C
 }
 
 /**
- * Idempotency over a store (control API, Idempotency). The claim on the key, the effect and the answer are committed
+ * Idempotency over a store (control API, Idempotency). A replay answers any token that may make the change: what its row
+ * and project do not check is checked before. The claim on the key, the effect and the answer are committed
  * together: a request with the same key waits for the transaction, and finds its answer, or nothing if it failed.
  */
 export function createRunOnce(store: Store, now: () => number): RunOnce {
   return async (change, schema, prepare) => {
     const { principal, projectId, operation, key, requestHash } = change;
-    const { organizationId, tokenId: principalId } = principal;
+    const { organizationId } = principal;
     await assertProject(store, principal, projectId);
     const createdAtMs = now();
-    const scope = { organizationId, projectId, principalId, operation, idempotencyKey: key };
+    const scope = { organizationId, projectId, operation, idempotencyKey: key };
     const expiresAtMs = createdAtMs + REPLAYED_MS;
     const claim: IdempotencyRow = { ...scope, requestHash, response: '', createdAtMs, expiresAtMs };
     return store.transaction(async (tx) => {

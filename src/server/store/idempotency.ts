@@ -13,7 +13,6 @@ import {
 
 const scope = {
   ...inProject,
-  principalId: column.text,
   /** Name in the table of operations. */
   operation: column.text,
   idempotencyKey: column.text,
@@ -21,7 +20,7 @@ const scope = {
 
 const requests = defineTable({
   name: 'idempotency',
-  key: ['organizationId', 'projectId', 'principalId', 'operation', 'idempotencyKey'],
+  key: ['organizationId', 'projectId', 'operation', 'idempotencyKey'],
   columns: {
     ...scope,
     requestHash: column.digest,
@@ -34,10 +33,10 @@ const requests = defineTable({
 });
 export type IdempotencyRow = RowOf<typeof requests>;
 
-/** Within this scope a key means one request (control API, Idempotency). */
+/** Within this scope a key means one request of any token (control API, Idempotency). */
 export type IdempotencyScope = Pick<IdempotencyRow, keyof typeof scope>;
 
-const KEY = 'organization_id, project_id, principal_id, operation, idempotency_key';
+const KEY = 'organization_id, project_id, operation, idempotency_key';
 // One statement, so that the database lets one of two simultaneous requests claim the key.
 const CLAIM_AGAIN = `
   ON CONFLICT (${KEY}) DO UPDATE

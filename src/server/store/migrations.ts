@@ -231,14 +231,13 @@ export const migrations: readonly string[] = [
   CREATE TABLE idempotency (
     organization_id TEXT NOT NULL,
     project_id TEXT NOT NULL,
-    principal_id TEXT NOT NULL,
     operation TEXT NOT NULL,
     idempotency_key TEXT NOT NULL,
     request_hash TEXT NOT NULL,
     response TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (organization_id, project_id, principal_id, operation, idempotency_key)
+    PRIMARY KEY (organization_id, project_id, operation, idempotency_key)
   ) STRICT;
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
 

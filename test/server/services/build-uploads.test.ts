@@ -143,7 +143,6 @@ it('a replayed upload has the same expiry and a valid address', async () => {
     organizationId: ORG,
     projectId: PROJECT,
     operation: 'builds.uploads.create',
-    principalId: first.attempt.requestedBy,
     idempotencyKey: 'key-00000001',
   });
   const signature = new URL(first.uploadUrl, 'http://x').searchParams.get('signature') ?? '';

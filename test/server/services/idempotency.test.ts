@@ -6,10 +6,10 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { parseJson } from '../../../src/bytes/json/parse.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { createRunOnce, hashRequest } from '../../../src/server/services/handler.ts';
-import { answerOf, EXTEND, extension, HOUR_MS, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
+import { answerOf, EXTEND, extension, HOUR_MS, inProject, post, RERUNS, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { HASH, id, NOW_MS, ORG, PROJECT, token, importWorlds } from '../make.ts';
+import { HASH, id, NOW_MS, ORG, OTHER_ORG, PROJECT, token, importWorlds } from '../make.ts';
 import { forAll } from '../../support/property.ts';
 
 const KEY = 'key-of-the-test';
@@ -25,8 +25,7 @@ const CREATIONS = [
   ['runs.reruns.create', RERUNS, {}, 202, { hostedRunId: id('hrun', 1) }],
 ] as const;
 const extend = (body: unknown = extension(), path = EXTEND) => post(plane, path, body, KEY);
-const requestUpload = (body: unknown = UPLOAD, bearer = plane.token) =>
-  post({ ...plane, token: bearer }, UPLOADS, body, KEY);
+const requestUpload = (body: unknown = UPLOAD) => post(plane, UPLOADS, body, KEY);
 
 describe.each(CREATIONS)('%s', (name, path, body, status, pathIds) => {
   it('a repeated request gets the first answer and has no effect', async () => {
@@ -94,11 +93,47 @@ it('a replay gives the first answer although the resource has changed', async ()
   expect(await answerOf('sessions.extend', extend())).toEqual(first);
 });
 
-it('the same key of another principal, project or operation identifies another request', async () => {
+it.each(CREATIONS)(
+  '%s sent again with a new token after a rotation is a replay',
+  async (name, path, body) => {
+    const first = await answerOf(name, post(plane, path, body, KEY));
+    const rotated = { ...plane, token: await token(plane) };
+    const again = await post(rotated, path, body, KEY);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await answerOf(name, again)).toEqual(first);
+    if (name === 'builds.uploads.create')
+      await expectEnvelope(
+        post(rotated, path, { ...UPLOAD, bytes: 6 }, KEY),
+        'control.IDEMPOTENCY_KEY_REUSED',
+      );
+  },
+);
+
+it.each(CREATIONS)('%s is replayed only for a token that may make it', async (_, path, body) => {
+  await post(plane, path, body, KEY);
+  const bearers = [
+    ['control.NOT_FOUND', await token(plane, { organizationId: OTHER_ORG })],
+    ['control.NOT_FOUND', await token(plane, { projects: [id('prj', 2)] })],
+    ['control.PERMISSION_DENIED', await token(plane, { permissions: ['evidence.read', 'build.read'] })],
+  ] as const;
+  for (const [code, bearer] of bearers)
+    await expectEnvelope(post({ ...plane, token: bearer }, path, body, KEY), code);
+});
+
+it('a cancellation is replayed only for a token that may start the kind of its operation', async () => {
+  const { operation } = await answerOf('runs.reruns.create', post(plane, RERUNS, {}));
+  const path = inProject(`operations/${operation.operationId}/cancel`);
+  const first = await answerOf('operations.cancel', post(plane, path, {}, KEY));
+  const replay = async (over: Parameters<typeof token>[1]) =>
+    post({ ...plane, token: await token(plane, over) }, path, {}, KEY);
+  expect(await answerOf('operations.cancel', replay({ permissions: ['run.write'] }))).toEqual(first);
+  await expectEnvelope(replay({ permissions: ['authoring.write'] }), 'control.PERMISSION_DENIED');
+  await expectEnvelope(replay({ projects: [id('prj', 2)] }), 'control.NOT_FOUND');
+});
+
+it('the same key in another project or operation identifies another request', async () => {
   for (const [, path, body, status] of CREATIONS)
     expect((await post(plane, path, body, KEY)).status).toBe(status);
-  expect((await requestUpload(UPLOAD, await token(plane))).status).toBe(201);
-  expect((await requestUpload({ ...UPLOAD, bytes: 6 }, await token(plane))).status).toBe(201);
   const elsewhere = UPLOADS.replace(PROJECT, id('prj', 2));
   expect((await post(plane, elsewhere, UPLOAD, KEY)).status).toBe(201);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { IdempotencyRow, Store } from '../../../src/server/store/store.ts';
-import { HASH, NOW_MS } from '../make.ts';
+import { HASH, id, NOW_MS } from '../make.ts';
 import { inProject, eachPair, type StoreFactory } from './rows.ts';
 
-const scope = { ...inProject, principalId: 'tok_1', operation: 'sessions.extend', idempotencyKey: 'k' };
+const scope = { ...inProject, operation: 'sessions.extend', idempotencyKey: 'k' };
 const record = (over: Partial<IdempotencyRow> = {}): IdempotencyRow => ({
   ...scope,
   requestHash: HASH,
@@ -54,8 +54,12 @@ export function idempotencySuite(name: string, factory: StoreFactory): void {
       }
     });
 
-    it('a key belongs to its principal, project and operation, and is removed when it has expired', async () => {
-      const others = [{ principalId: 'tok_2' }, { operation: 'runs.reruns.create' }, { idempotencyKey: 'K' }];
+    it('a key belongs to its organization, project and operation, and is removed when it has expired', async () => {
+      const others = [
+        { projectId: id('prj', 2) },
+        { operation: 'runs.reruns.create' },
+        { idempotencyKey: 'K' },
+      ];
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, response: 'b' }))).response).toBe('b');
