@@ -36,7 +36,7 @@ import {
   validateHead,
 } from './http/validate.ts';
 import { createRouter, type HttpRequest } from './http/request.ts';
-import type { DownloadSlots, RateLimiter } from './http/rate-limit.ts';
+import type { RateLimiter, TransferSlots } from './http/rate-limit.ts';
 import type { Audit } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
@@ -91,9 +91,9 @@ export function buildPageEndpoint(page: string | undefined): Readonly<Record<str
 export type AppDependencies = ServerContext & {
   readonly limits: ServerLimits;
   readonly handlers: Handlers;
-  /** The rates of requests and of downloads, and the running downloads. */
+  /** The rates of requests and of downloads, and the running transfers. */
   readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };
-  readonly slots: DownloadSlots;
+  readonly slots: { readonly downloads: TransferSlots; readonly uploads: TransferSlots };
   readonly audit: Audit;
   readonly metrics: Metrics;
   readonly observer: Observer;
@@ -193,25 +193,32 @@ function answerJson(exchange: Exchange, status: number, value: object, more?: Op
 const RETRY_AFTER_MS = 1_000;
 
 /** Counts a download or an upload until its response has ended. */
-function takeSlot({ request: { outgoing }, slots, metrics }: Exchange, key: string): void {
+function takeSlot(
+  { request: { outgoing }, slots, metrics }: Exchange,
+  kind: keyof AppDependencies['slots'],
+  owner: Parameters<TransferSlots['take']>[0],
+): void {
   if (outgoing === undefined) return;
-  const end = slots.take(key);
+  const end = slots[kind].take(owner);
   if (typeof end === 'function') {
     if (outgoing.destroyed) end();
     else outgoing.once('close', end);
     return;
   }
-  const retry = { retryAfterMs: RETRY_AFTER_MS };
-  if (end === 'all')
-    throw new ControlError('control.UNAVAILABLE', 'too many downloads and uploads run at once', retry);
-  metrics.rateLimited();
-  throw new ControlError('control.RATE_LIMITED', 'the token has too many downloads at once', retry);
+  const { of, limit } = end;
+  if (of !== 'server') metrics.rateLimited();
+  throw new ControlError(
+    of === 'server' ? 'control.UNAVAILABLE' : 'control.RATE_LIMITED',
+    `the ${of} has ${limit} ${kind} at once, which is its limit`,
+    { retryAfterMs: RETRY_AFTER_MS, details: { limit } },
+  );
 }
 
 function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Answer> {
-  const { request, correlationId, blobs, log, observation } = exchange;
+  const { request, correlationId, blobs, log, observation, limits } = exchange;
+  const pace = { graceMs: limits.requestTimeoutMs, bytesPerSecond: limits.downloadBytesPerSecond };
   const streamed = (bytes: number): void => void (observation.streamed += bytes);
-  return answerDownload(download, { request, ranges, correlationId, blobs, log, streamed });
+  return answerDownload(download, { request, ranges, correlationId, blobs, log, pace, streamed });
 }
 
 type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };
@@ -219,7 +226,6 @@ type Call = { readonly name: OperationName; readonly params: Readonly<Record<str
 /** Answers a read with a document or with bytes. */
 async function read(exchange: Exchange, { name }: Call, call: object): Promise<Answer> {
   const { success } = operationRow(name);
-  if (success.kind === 'bytes') takeSlot(exchange, exchange.observation.tokenId ?? '');
   const answer = await handlerOf(exchange.handlers, name)(call);
   if (success.kind === 'json') return answerJson(exchange, success.status, answer);
   return answerBytes(exchange, answer as Download, success.ranges);
@@ -255,15 +261,13 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   const raw = { params, query: request.query, idempotencyKey };
   const head = validateHead(row, raw, limits.issues);
   if (principal === undefined) {
-    // An upload holds memory like a download, and has no token to count by.
-    if (row.content !== undefined) takeSlot(exchange, params['buildAttemptId'] ?? '');
     return read(exchange, call, {
       ...head,
-      content: describeContent(
-        request,
-        () => sendContinue(exchange),
-        () => watchArrival(exchange, limits.uploadBytesPerSecond),
-      ),
+      content: describeContent(request, {
+        admit: (owner) => takeSlot(exchange, 'uploads', owner),
+        onRead: () => sendContinue(exchange),
+        arrival: () => watchArrival(exchange, limits.uploadBytesPerSecond),
+      }),
     });
   }
   if (row.permission !== undefined) assertPermission(principal, row.permission, row.alsoPermitted);
@@ -271,6 +275,7 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   // A database text cannot contain NUL, so no resource has such a name.
   if (Object.values(params).some((value) => value.includes('\0'))) throw notFound();
   if (body !== undefined) return runChange(exchange, call, principal, { ...head, ...body });
+  if (kind === 'downloads') takeSlot(exchange, kind, principal);
   const answer = await read(exchange, call, { ...head, principal });
   if (row.permission === 'evidence.read') recordRead(exchange, call, principal);
   return answer;

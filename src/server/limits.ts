@@ -14,14 +14,18 @@ export type ServerLimits = {
   /** The same for downloads, which are counted apart: a mirror of 10,000 parts is not slowed down. */
   readonly downloadsPerSecond: number;
   readonly downloadBurst: number;
-  /** Downloads of one token, and of all, that run at once. Each holds at most 256 KiB, however slow its client is. */
-  readonly downloadsPerToken: number;
+  /**
+   * Downloads and uploads that run at once, of which a token may have a quarter and an organization half. A download
+   * holds at most 256 KiB, and an upload 1 MiB, however slow its client is.
+   */
   readonly downloads: number;
-  /** The least rate of an upload, in bytes a second; it may pause for `requestTimeoutMs`. */
+  readonly uploads: number;
+  /** The least rate of a download and of an upload, in bytes a second; it may pause for `requestTimeoutMs`. */
+  readonly downloadBytesPerSecond: number;
   readonly uploadBytesPerSecond: number;
   /** How long an upload address lasts. */
   readonly uploadTtlMs: number;
-  /** Time for all headers, for a JSON body or a pause of an upload, and between requests of a connection. */
+  /** Time for all headers, for a JSON body or a pause of a transfer, and between requests of a connection. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -40,8 +44,9 @@ export const defaultLimits: ServerLimits = {
   requestBurst: 200,
   downloadsPerSecond: 2_000,
   downloadBurst: 4_000,
-  downloadsPerToken: 64,
   downloads: 256,
+  uploads: 64,
+  downloadBytesPerSecond: 10_000,
   uploadBytesPerSecond: 10_000,
   uploadTtlMs: 60 * 60 * 1000,
   headersTimeoutMs: 10_000,

@@ -17,9 +17,9 @@ import { type HttpRequest, readWebRequest } from './http/request.ts';
 import { createHandlers } from './handlers.ts';
 import { createCursors, createUploadAddresses, type Cursors } from './http/sealed.ts';
 import {
-  createDownloadSlots,
   createRateLimiter,
   createSharedRateLimiter,
+  createTransferSlots,
   type RateLimiter,
 } from './http/rate-limit.ts';
 import type { Audit, Log } from './telemetry/log.ts';
@@ -149,7 +149,10 @@ export function createServer(options: ServerOptions): ControlServer {
     requests: rate('requests', limits.requestsPerSecond, limits.requestBurst),
     downloads: rate('downloads', limits.downloadsPerSecond, limits.downloadBurst),
   };
-  const slots = createDownloadSlots({ perToken: limits.downloadsPerToken, all: limits.downloads });
+  const slots = {
+    downloads: createTransferSlots(limits.downloads),
+    uploads: createTransferSlots(limits.uploads),
+  };
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness(context);

@@ -172,6 +172,27 @@ it('close finishes running answers and accepts no new connection', async () => {
   await expect(fetch(`${other.url}/healthz`)).rejects.toThrow();
 });
 
+it.each([
+  ['that stops reading', 0],
+  ['that reads more slowly than the least rate', 10],
+])('a download of a client %s is cut and gives its slot back', async (_, pauseMs) => {
+  const log: string[] = [];
+  const limits = { requestTimeoutMs: 300, downloadBytesPerSecond: 100_000_000, downloads: 1 };
+  const other = await listen(serverOn(plane, { limits, log: ({ event }) => void log.push(event) }));
+  const { socket, closed } = openSocket(other.port);
+  socket.write(`GET ${PART} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
+  await once(socket, 'readable');
+  socket.removeAllListeners('data').pause();
+  const reading = pauseMs > 0 && setInterval(() => socket.read(1024), pauseMs);
+  await expect.poll(() => log, { timeout: 10_000 }).toContain('download.interrupted');
+  if (reading !== false) clearInterval(reading);
+  socket.resume();
+  await closed;
+  const headers = { authorization: `Bearer ${plane.token}` };
+  await expect.poll(async () => (await fetch(other.url + PART, { headers })).status).toBe(200);
+  await other.close();
+});
+
 it('close cuts an unread answer when the drain time is over', async () => {
   const other = await listen(serverOn(plane), { limits: { drainMs: 50 } });
   const { socket } = openSocket(other.port);

@@ -131,6 +131,8 @@ export type Content = {
   readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
+  /** Counts the upload among those of its owner. @throws ControlError `control.RATE_LIMITED`, `control.UNAVAILABLE` */
+  readonly admit: (owner: { readonly tokenId: string; readonly organizationId: string }) => void;
   readonly bytes: () => Bytes;
 };
 
@@ -156,8 +158,11 @@ async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGene
   }
 }
 
-/** @param onRead called before the first read: a client may be waiting for 100 Continue */
-export function describeContent(request: HttpRequest, onRead: () => void, arrival: () => Arrival): Content {
+/** @param use.onRead called before the first read: a client may be waiting for 100 Continue */
+export function describeContent(
+  request: HttpRequest,
+  use: Pick<Content, 'admit'> & { readonly onRead: () => void; readonly arrival: () => Arrival },
+): Content {
   const { header } = request;
   const length = header('content-length');
   return {
@@ -167,9 +172,10 @@ export function describeContent(request: HttpRequest, onRead: () => void, arriva
       announcedBytes: length === undefined ? undefined : Number(length),
       range: header('content-range'),
     }),
+    admit: use.admit,
     bytes: () => {
-      onRead();
-      return streamPieces(request, arrival());
+      use.onRead();
+      return streamPieces(request, use.arrival());
     },
   };
 }

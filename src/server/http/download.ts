@@ -33,12 +33,14 @@ export type Download = { readonly blob: BlobRef; readonly mediaType: string; rea
 
 /** The parts of the request and of the server that a download needs. */
 export type DownloadContext = {
-  readonly request: Pick<HttpRequest, 'method' | 'header'>;
+  readonly request: Pick<HttpRequest, 'method' | 'header' | 'outgoing'>;
   /** Whether the operation supports ranges; otherwise Range and If-Range are ignored. */
   readonly ranges: boolean;
   readonly correlationId: string;
   readonly blobs: Blobs;
   readonly log: Log;
+  /** The least rate at which the client reads, and how long it may pause. */
+  readonly pace: { readonly graceMs: number; readonly bytesPerSecond: number };
   /** Called with the bytes that are written to it directly. */
   readonly streamed: (bytes: number) => void;
 };
@@ -88,18 +90,45 @@ const BUFFER_BYTES = 256 * 1024;
 const MAX_SPARE = 64;
 const spare: Buffer[] = [];
 
-/** Resolves when the system has the bytes and the buffer can be used again; rejects when the client disconnects. */
-function writePiece(outgoing: ServerResponse, piece: Uint8Array): Promise<void> {
+/**
+ * Resolves when the system has the bytes and the buffer can be used again; rejects when the client disconnects, or does
+ * not read them in time.
+ */
+function writePiece(outgoing: ServerResponse, piece: Uint8Array, leftMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onClose = (): void => reject(new Error('the client disconnected'));
-    if (outgoing.destroyed) return onClose();
-    outgoing.once('close', onClose);
-    outgoing.write(piece, (error) => {
+    if (outgoing.destroyed) return reject(new Error('the client disconnected'));
+    const onClose = (): void => end(new Error('the client disconnected'));
+    const late = setTimeout(() => end(new Error('the client reads too slowly')), leftMs);
+    const end = (error: Error | null | undefined): void => {
+      clearTimeout(late);
       outgoing.off('close', onClose);
       if (error === null || error === undefined) resolve();
       else reject(error);
-    });
+    };
+    outgoing.once('close', onClose);
+    outgoing.write(piece, end);
   });
+}
+
+/** The time that a client has for some bytes if it pauses at most once. */
+const computeTimeMs = ({ graceMs, bytesPerSecond }: DownloadContext['pace'], bytes: number): number =>
+  graceMs + (bytes * 1000) / bytesPerSecond;
+
+/** Cuts a response whose client does not read its bytes in time. */
+function boundReading(outgoing: ServerResponse | undefined, leftMs: number): void {
+  const late = setTimeout(() => outgoing?.destroy(), leftMs).unref();
+  outgoing?.once('close', () => clearTimeout(late));
+}
+
+/** Writes pieces at the least rate of a download or faster. Only the time of the client counts, not that of the storage. */
+function createPacedWriter(outgoing: ServerResponse, pace: DownloadContext['pace']) {
+  let graceMs = pace.graceMs;
+  return async (piece: Uint8Array): Promise<void> => {
+    const leftMs = computeTimeMs({ ...pace, graceMs }, piece.length);
+    const startedMs = performance.now();
+    await writePiece(outgoing, piece, leftMs);
+    graceMs = Math.min(pace.graceMs, leftMs - (performance.now() - startedMs));
+  };
 }
 
 /** Reads the pieces of a range into one buffer, so that the next piece overwrites the last. */
@@ -122,10 +151,11 @@ async function* readPieces(
 async function pump(blob: OpenBlob, range: ByteRange, outgoing: ServerResponse, context: DownloadContext) {
   const { readInto } = blob;
   const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  const write = createPacedWriter(outgoing, context.pace);
   try {
     const pieces = readInto === undefined ? blob.stream(range) : readPieces(readInto, range, buffer);
     for await (const piece of pieces) {
-      await writePiece(outgoing, piece);
+      await write(piece);
       context.streamed(piece.length);
       blob.free?.(piece);
     }
@@ -183,8 +213,12 @@ export async function answerDownload(download: Download, context: DownloadContex
     if (isUnchanged(header('if-none-match'), etag)) return answerNotModified(context.correlationId, etag);
     const { range, ...head } = decide(download, blob.bytes, context);
     if (method === 'HEAD') return { ...head, body: null };
-    if (range.end - range.start <= ONE_SHOT_BYTES)
-      return { ...head, body: await blob.access().read(range.start, range.end - range.start) };
+    const bytes = range.end - range.start;
+    if (bytes <= ONE_SHOT_BYTES) {
+      const body = await blob.access().read(range.start, bytes);
+      boundReading(context.request.outgoing, computeTimeMs(context.pace, bytes));
+      return { ...head, body };
+    }
     handedOver = true;
     return { ...head, body: createLargeBody(blob, range, context) };
   } finally {

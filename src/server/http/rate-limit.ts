@@ -106,28 +106,41 @@ export function createSharedRateLimiter(
   };
 }
 
-/** `take` counts a running download; it returns a function to call once at its end, or the limit that is reached. */
-export type DownloadSlots = { take(key: string): (() => void) | 'token' | 'all' };
+type Owner = { readonly tokenId: string; readonly organizationId: string };
 
-/** Limits the running downloads of this process, because each holds memory and a file as long as its client wants. */
-export function createDownloadSlots(limits: {
-  readonly perToken: number;
-  readonly all: number;
-}): DownloadSlots {
+/** `take` counts a running transfer; it returns a function to call once at its end, or the limit that is reached. */
+export type TransferSlots = {
+  take(
+    owner: Owner,
+  ): (() => void) | { readonly of: 'token' | 'organization' | 'server'; readonly limit: number };
+};
+
+/**
+ * Limits the running transfers of this process, because each holds memory and a file as long as its client wants. A token
+ * may have a quarter of them, and an organization half, so that neither can keep all others out.
+ */
+export function createTransferSlots(all: number): TransferSlots {
   const running = new Map<string, number>();
-  let total = 0;
-  const add = (key: string, change: 1 | -1): void => {
-    const count = (running.get(key) ?? 0) + change;
-    total += change;
-    if (count === 0) running.delete(key);
-    else running.set(key, count);
+  const share = (part: number): number => Math.max(1, Math.floor(all / part));
+  const add = (keys: readonly string[], change: 1 | -1): void => {
+    for (const key of keys) {
+      const count = (running.get(key) ?? 0) + change;
+      if (count === 0) running.delete(key);
+      else running.set(key, count);
+    }
   };
   return {
-    take(key) {
-      if (total >= limits.all) return 'all';
-      if ((running.get(key) ?? 0) >= limits.perToken) return 'token';
-      add(key, 1);
-      return () => add(key, -1);
+    take({ tokenId, organizationId }) {
+      const limits = [
+        { key: tokenId, of: 'token', limit: share(4) },
+        { key: organizationId, of: 'organization', limit: share(2) },
+        { key: '', of: 'server', limit: all },
+      ] as const;
+      const reached = limits.find(({ key, limit }) => (running.get(key) ?? 0) >= limit);
+      if (reached !== undefined) return reached;
+      const keys = limits.map(({ key }) => key);
+      add(keys, 1);
+      return () => add(keys, -1);
     },
   };
 }

@@ -131,6 +131,8 @@ export const buildUploadHandlers = (
 
   'builds.uploads.put': async ({ params, query, content }) => {
     const { facts, attempt } = await openUpload(work, await addresses(), params, query);
+    const { organizationId, requestedBy } = attempt;
+    content.admit({ tokenId: requestedBy, organizationId });
     const { first, end } = parseSpan(content, facts.bytes);
     assertContent(content, { mediaType, bytes: end - first });
     if (isEnd('buildAttempt', attempt.state)) {

@@ -10,7 +10,7 @@ import type { ServerOptions } from '../../../src/server/server.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { answerOf, inProject } from '../change.ts';
 import { createGate } from '../jobs/make.ts';
-import { ask, EXPORT, id, ingestExport, part, serverOn, token } from '../make.ts';
+import { ask, EXPORT, id, ingestExport, OTHER_ORG, part, serverOn, token } from '../make.ts';
 import { wholeFile } from '../each-test.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { forAllAsync } from '../../support/property.ts';
@@ -202,26 +202,38 @@ it('a download whose file is truncated is cut, never completed', async () => {
   await other.close();
 });
 
-it('a download above the limit of its token or of the server is refused until another one ends', async () => {
+it('downloads beyond the share of a token, of an organization or of the server are refused until others end', async () => {
   const gate = createGate();
   let opened = 0;
   const hold = (blob: OpenBlob): OpenBlob => {
     opened++;
     return { ...blob, readInto: async (...piece) => gate.promise.then(() => blob.readInto?.(...piece)) };
   };
-  const other = await listen(serverWith(hold, { limits: { downloadsPerToken: 1, downloads: 2 } }));
-  const get = (text: string) => fetch(other.url + LARGE, { headers: { authorization: `Bearer ${text}` } });
+  const get = (to: Listening, text: string) =>
+    fetch(to.url + LARGE, { headers: { authorization: `Bearer ${text}` } });
+  const other = await listen(serverWith(hold, { limits: { downloads: 4 } }));
   const [second, third] = [await token(plane), await token(plane)];
-  const running = [get(plane.token)];
+  const running = [get(other, plane.token)];
   await expect.poll(() => opened).toBe(1);
-  await expectEnvelope(get(plane.token), 'control.RATE_LIMITED');
-  running.push(get(second));
+  expect(await expectEnvelope(get(other, plane.token), 'control.RATE_LIMITED')).toMatchObject({
+    details: { limit: 1 },
+  });
+  running.push(get(other, second));
   await expect.poll(() => opened).toBe(2);
-  await expectEnvelope(get(third), 'control.UNAVAILABLE');
+  expect(await expectEnvelope(get(other, third), 'control.RATE_LIMITED')).toMatchObject({
+    details: { limit: 2 },
+  });
+  const foreign = await token(plane, { organizationId: OTHER_ORG });
+  await expectEnvelope(get(other, foreign), 'control.NOT_FOUND');
+  const single = await listen(serverWith(hold, { limits: { downloads: 1 } }));
+  running.push(get(single, plane.token));
+  await expect.poll(() => opened).toBe(3);
+  await expectEnvelope(get(single, foreign), 'control.UNAVAILABLE');
   gate.resolve();
   for (const response of running) expect(await body(await response)).toHaveLength(parts[LARGE]!.length);
-  await expect.poll(async () => (await get(third)).status).toBe(200);
+  await expect.poll(async () => (await get(other, third)).status).toBe(200);
   await other.close();
+  await single.close();
 });
 
 const countOpenFiles = async (): Promise<number> => (await readdir('/proc/self/fd').catch(() => [])).length;

@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRateLimiter, createSharedRateLimiter } from '../../../src/server/http/rate-limit.ts';
+import {
+  createRateLimiter,
+  createTransferSlots,
+  createSharedRateLimiter,
+} from '../../../src/server/http/rate-limit.ts';
 import type { RateLease, RateShare } from '../../../src/server/store/rates.ts';
 import { forAll } from '../../support/property.ts';
 
@@ -126,4 +130,23 @@ it('a shared limiter remembers a bounded number of tokens', async () => {
   const { rate, asked } = makeSharedLimiter(all, 2);
   for (const key of ['a', 'b', 'c', 'a']) await rate.take(key);
   expect(asked).toHaveLength(4);
+});
+
+it('a token may have a quarter of the transfers, and an organization half, until they end', () => {
+  const slots = createTransferSlots(8);
+  const take = (tokenId: string, organizationId: string) => slots.take({ tokenId, organizationId });
+  const ends = [take('a', 'A'), take('a', 'A')];
+  expect(take('a', 'A')).toMatchObject({ of: 'token', limit: 2 });
+  ends.push(take('b', 'A'), take('b', 'A'));
+  expect(take('c', 'A')).toMatchObject({ of: 'organization', limit: 4 });
+  ends.push(take('d', 'B'), take('d', 'B'), take('e', 'B'), take('e', 'B'));
+  expect(take('f', 'C')).toMatchObject({ of: 'server', limit: 8 });
+  for (const end of ends) if (typeof end === 'function') end();
+  for (let n = 0; n < 2; n++) expect(take('a', 'A')).toBeTypeOf('function');
+});
+
+it('a token and an organization may have one transfer, however few are allowed', () => {
+  const slots = createTransferSlots(2);
+  for (const name of ['a', 'b'])
+    expect(slots.take({ tokenId: name, organizationId: name.toUpperCase() })).toBeTypeOf('function');
 });

@@ -7,7 +7,9 @@ import type { BuildUpload } from '../../../src/contract/resources/build.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
 import { wholeFile } from '../each-test.ts';
 import { openSocket } from '../socket.ts';
-import { buildArchive, PROJECT, serverOn, type BuildArchive } from '../make.ts';
+import { inProject } from '../change.ts';
+import { expectEnvelope } from '../envelope.ts';
+import { buildArchive, EXPORT, PROJECT, serverOn, token, type BuildArchive } from '../make.ts';
 
 const plane = wholeFile();
 let listening: Listening;
@@ -98,4 +100,32 @@ it('the server sends 100 Continue only for an upload that it would accept', asyn
   const good = await sendAfterContinue(upload, { 'content-length': length });
   expect([good.status, good.continued]).toEqual([200, true]);
   expect(JSON.parse(good.body)).toMatchObject({ state: 'succeeded' });
+});
+
+it('uploads have slots of their own, of which a token may have a quarter and an organization half', async () => {
+  let url = '';
+  const other = await listen(serverOn(plane, { publicUrl: () => url, limits: { uploads: 4, downloads: 1 } }));
+  ({ url } = other);
+  const start = async (bearer: string) => {
+    const client = createClient({ baseUrl: url, token: bearer });
+    return client.builds.uploads.create({ projectId: PROJECT, ...archive.announced });
+  };
+  const [second, third] = [await token(plane), await token(plane)];
+  const held = [];
+  for (const bearer of [plane.token, second]) {
+    const upload = await start(bearer);
+    const headers = { ...upload.headers, 'content-length': archive.bytes.length, expect: '100-continue' };
+    const sending = request(upload.uploadUrl, { method: 'PUT', headers });
+    sending.on('error', () => undefined).flushHeaders();
+    await once(sending, 'continue');
+    held.push(sending);
+  }
+  await expectEnvelope(sendWhole(await start(plane.token)), 'control.RATE_LIMITED');
+  await expectEnvelope(sendWhole(await start(third)), 'control.RATE_LIMITED');
+  const source = `${url}${inProject(`evidence-exports/${EXPORT}/manifest`)}`;
+  const { status } = await fetch(source, { headers: { authorization: `Bearer ${plane.token}` } });
+  expect(status).toBe(404); // it is looked up, because downloads have other slots
+  for (const sending of held) sending.destroy();
+  await expect.poll(async () => (await sendWhole(await start(third))).status).toBe(200);
+  await other.close();
 });
