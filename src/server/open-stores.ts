@@ -55,6 +55,15 @@ function readVariable(env: Environment, name: string): string | undefined {
   return value;
 }
 
+const IDLE_VARIABLE = 'DRILLPROOF_STORAGE_TIMEOUT';
+
+function readStorageIdleMs(env: Environment): number | undefined {
+  const seconds = readVariable(env, IDLE_VARIABLE);
+  if (seconds === undefined) return undefined;
+  if (!/^[1-9][0-9]{0,4}$/.test(seconds)) throw invalid(`${IDLE_VARIABLE} is not a number of seconds`);
+  return Number(seconds) * 1000;
+}
+
 function parseStorePlace(env: Environment, dataDir: string): StorePlace {
   const url = readVariable(env, 'DATABASE_URL');
   if (url === undefined) return { kind: 'sqlite', path: join(dataDir, SQLITE_FILE) };
@@ -95,6 +104,12 @@ export function placesOf(env: Environment, dataDir: string): Places {
   };
 }
 
+type OpenOptions = {
+  readonly now?: () => number;
+  readonly databaseConnections?: number;
+  readonly storageIdleMs?: number;
+};
+
 /** The opened store and blobs of a control plane, and where they are stored. */
 export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly places: Places };
 
@@ -103,6 +118,8 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
  * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
+ * @param options.storageIdleMs time without a byte after which a request to S3 fails and is tried again; default
+ *   `DRILLPROOF_STORAGE_TIMEOUT` in seconds, or 5,000
  * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without
  *   permissions or of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
  * @example
@@ -112,15 +129,20 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
 export async function openStores(
   env: Environment,
   dataDir: string,
-  options: { readonly now?: () => number; readonly databaseConnections?: number } = {},
+  options: OpenOptions = {},
 ): Promise<Stores> {
-  const kinds = optionsOf({ now: optional(FUNCTION), databaseConnections: optional(COUNT) });
+  const kinds = optionsOf({
+    now: optional(FUNCTION),
+    databaseConnections: optional(COUNT),
+    storageIdleMs: optional(COUNT),
+  });
   checkArguments({ options: kinds }, { options });
   const places = placesOf(env, dataDir);
+  const { storageIdleMs: idleMs = readStorageIdleMs(env) } = options;
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =
     places.blobs.kind === 's3'
-      ? await openS3Blobs(places.blobs.location, { env })
+      ? await openS3Blobs(places.blobs.location, { env, idleMs })
       : await openDiskBlobs(places.blobs.folder, options.now);
   const store =
     places.store.kind === 'postgres'

@@ -90,7 +90,7 @@ export type ControlServer = {
   readonly observer: Observer;
   /** Makes `/readyz` answer 503 from now on; everything else is still answered. */
   stopping(): void;
-  /** Closes the store. Close every listener first. */
+  /** Closes the store and the blobs. Close every listener first. */
   close(): Promise<void>;
 };
 
@@ -164,6 +164,9 @@ export function createServer(options: ServerOptions): ControlServer {
     stopping: () => readiness.stop(),
     answer,
     fetch: async (request) => toResponse(await answer(readWebRequest(request)), request.method),
-    close: () => store.close(),
+    async close() {
+      await blobs.close();
+      await store.close();
+    },
   };
 }

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { modelTiers } from '../../contract/resources/authoring.ts';
 import { escapeText } from '../../report/printable.ts';
+import { DEFAULT_STORAGE_IDLE_MS } from '../../server/blobs/s3.ts';
 import { createServer } from '../../server/server.ts';
 import { defaultLimits, type ServerLimits } from '../../server/limits.ts';
 import { listen } from '../../server/listen.ts';
@@ -88,9 +89,9 @@ const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
 async function serve(cli: Cli, options: Options): Promise<void> {
   const { data, host, port, trustProxy = false, drainDelay } = options;
-  const { limits, tiers, ...database } = readSettings(options, cli.env);
+  const { limits, tiers, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
-  const { store, blobs, places } = await openData(cli, data, true, database);
+  const { store, blobs, places } = await openData(cli, data, true, opening);
   const audit = openAudit(cli, options, places);
   let url = '';
   // Without --public-url, links use the address of the server, unless clients cannot reach it.
@@ -162,7 +163,7 @@ type Setting = {
   readonly unit: 'count' | 's' | 'KiB';
 };
 
-const DEFAULTS = { ...defaultLimits, databaseConnections: 10 };
+const DEFAULTS = { ...defaultLimits, databaseConnections: 10, storageIdleMs: DEFAULT_STORAGE_IDLE_MS };
 
 const MAX: Readonly<Record<Setting['unit'], number>> = { count: 1_000_000, s: 86_400, KiB: 1_048_576 };
 const SCALE: Readonly<Record<Setting['unit'], number>> = { count: 1, s: 1000, KiB: 1024 };
@@ -184,6 +185,7 @@ const ROWS: readonly (readonly [name: string, Setting['limit'], what: string, Se
   ['stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'],
   ['upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'],
   ['database-connections', 'databaseConnections', 'connections to PostgreSQL'],
+  ['storage-timeout', 'storageIdleMs', 'seconds without a byte from S3 before a request is tried again', 's'],
   ['drain', 'drainMs', 'seconds for running requests to end', 's'],
 ];
 
@@ -228,7 +230,7 @@ function readSetting(env: Env, each: Setting): number | undefined {
 type ServeSettings = {
   readonly limits: Partial<ServerLimits>;
   readonly tiers: { readonly modelTiers?: readonly string[] };
-  readonly databaseConnections?: number;
+  readonly opening: { readonly databaseConnections?: number; readonly storageIdleMs?: number };
 };
 
 export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): ServeSettings {
@@ -237,8 +239,14 @@ export function readSettings(options: Readonly<Record<string, unknown>>, env: En
     const value = typeof option === 'number' ? option : readSetting(env, each);
     return value === undefined ? [] : [[each.limit, value * SCALE[each.unit]]];
   });
-  const { databaseConnections, ...limits } = Object.fromEntries(pairs) as Partial<typeof DEFAULTS>;
+  const { databaseConnections, storageIdleMs, ...limits } = Object.fromEntries(pairs) as Partial<
+    typeof DEFAULTS
+  >;
   const { modelTiers: list = env['DRILLPROOF_MODEL_TIERS'] } = options;
   const names = typeof list === 'string' ? list.split(',').map((name) => name.trim()) : undefined;
-  return { limits, tiers: defined({ modelTiers: names }), ...defined({ databaseConnections }) };
+  return {
+    limits,
+    tiers: defined({ modelTiers: names }),
+    opening: defined({ databaseConnections, storageIdleMs }),
+  };
 }

@@ -96,6 +96,7 @@ async function runWorker(cli: Cli, options: Options): Promise<void> {
     await announce('stopped', 'worker.stopped');
   } finally {
     await listening?.close();
+    await blobs.close();
     await store.close();
   }
 }

@@ -5,10 +5,10 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import { createDirectRead, formatReadRange } from './direct.ts';
+import { createDirectReader, formatReadRange } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, ByteRange, ObjectRef, Retention, S3Location } from './location.ts';
-import { s3Client, type S3Sdk } from './sdk.ts';
+import { type Requests, s3Client, type S3Sdk } from './sdk.ts';
 import type { Level } from '../volume/volume.ts';
 
 /** A stored object without its bytes. The entity tag only shows if it changed. */
@@ -60,12 +60,13 @@ export type Bucket = {
   readonly sdk: S3Sdk;
   readonly name: string;
   nameOf(key: string): string;
+  /** Closes every connection; running calls fail. */
+  close(): Promise<void>;
 };
 
-export type BucketOptions = {
+/** `attempts` is 3 by default. */
+export type BucketOptions = Partial<Requests> & {
   readonly env: AwsEnvironment;
-  /** The largest number of attempts of a request; default 3. */
-  readonly attempts?: number;
   /** Creates the error to throw; default `s3Error`. */
   readonly failed?: typeof s3Error;
 };
@@ -106,13 +107,13 @@ const toWritten = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | unde
 export function openBucket(
   sdk: S3Sdk,
   location: S3Location,
-  { env, attempts = 3, failed = s3Error }: BucketOptions,
+  { env, attempts = 3, idleMs, failed = s3Error }: BucketOptions,
 ): Bucket {
-  const client = s3Client(sdk, location, env, attempts);
+  const client = s3Client(sdk, location, env, { attempts, idleMs });
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
-  const serverTimeMs = readServerTime(client);
-  const readDirectly = createDirectRead(client, sdk, location.bucket);
+  const requests = watchRequests(client);
+  const direct = createDirectReader(client, sdk, location.bucket, { attempts, idleMs });
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
   const refuseWrite = (cause: unknown, key: string, when: Condition | undefined): Written => {
     if (when !== undefined && hasLostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
@@ -148,12 +149,17 @@ export function openBucket(
   };
 
   return {
-    serverTimeMs,
+    serverTimeMs: requests.serverTimeMs,
     client,
     sdk,
     name: location.bucket,
     nameOf,
     head,
+    async close() {
+      requests.stop();
+      client.destroy();
+      await direct.close();
+    },
 
     async facts(key) {
       try {
@@ -174,8 +180,8 @@ export function openBucket(
       const { key, etag } = object;
       try {
         if (range.end === range.start) return Readable.from([]);
-        const direct = await readDirectly(object, range);
-        if (direct !== undefined) return direct;
+        const body = await direct.read(object, range);
+        if (body !== undefined) return body;
         const wanted = {
           ...inBucket,
           Key: key,
@@ -254,11 +260,16 @@ async function retryBrokenAnswer<T>(send: () => Promise<T>, attempts: number): P
   }
 }
 
-/** Reads the header Date of every answer, so that the clock of the server measures all ages. */
-function readServerTime(client: S3Client): () => number | undefined {
+/**
+ * Reads the header Date of every answer, so that the clock of the server measures all ages. After `stop`, nothing is
+ * sent, so that the SDK does not try again what was closed.
+ */
+function watchRequests(client: S3Client) {
   let timeMs: number | undefined;
+  let isStopped = false;
   client.middlewareStack.add(
     (next) => async (args) => {
+      if (isStopped) throw new Error('the connections are closed');
       const result = await next(args);
       const { response } = result;
       if (typeof response === 'object' && response !== null && 'headers' in response) {
@@ -268,7 +279,7 @@ function readServerTime(client: S3Client): () => number | undefined {
     },
     { step: 'deserialize', priority: 'low' },
   );
-  return () => timeMs;
+  return { serverTimeMs: () => timeMs, stop: () => void (isStopped = true) };
 }
 
 function parseDate(headers: unknown): number | undefined {

@@ -2,15 +2,15 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { defined } from '../../bytes/arguments.ts';
 import type { ByteRange, ObjectRef } from './location.ts';
-import { type S3Sdk, TIMEOUTS } from './sdk.ts';
+import { connectionLimits, type Requests, type S3Sdk } from './sdk.ts';
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 type SdkRequest = Parameters<Signer['sign']>[0];
 
 /** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
-export type DirectRead = (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
+type DirectRead = (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
+type DirectReader = { readonly read: DirectRead; close(): Promise<void> };
 
-const CONNECTIONS = 50;
 const PROBE = '-';
 
 // A signature covers the path as S3 encodes it: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
@@ -36,22 +36,28 @@ async function buildRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promi
   });
 }
 
-async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise<DirectRead> {
+async function openDirect(
+  client: S3Client,
+  sdk: S3Sdk,
+  bucket: string,
+  requests: Requests,
+): Promise<DirectReader> {
   const [{ Pool }, signer, probe] = await Promise.all([
     import('undici'),
     client.config.signer(),
     buildRequest(client, sdk, bucket),
   ]);
   const { protocol, hostname, port } = probe;
+  const { connections, connectionTimeout, socketTimeout } = connectionLimits(requests);
   const pool = new Pool(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`, {
-    connections: CONNECTIONS,
-    connect: { timeout: TIMEOUTS.connectionTimeout },
-    headersTimeout: TIMEOUTS.requestTimeout,
-    bodyTimeout: TIMEOUTS.socketTimeout,
+    connections,
+    connect: { timeout: connectionTimeout },
+    headersTimeout: socketTimeout,
+    bodyTimeout: socketTimeout,
   });
   const host = probe.headers['host'] ?? hostname;
   const root = probe.path.slice(0, -PROBE.length);
-  return async (object, { start, end }) => {
+  const read: DirectRead = async (object, { start, end }) => {
     const path = root + encodeKey(object.key);
     const range = formatReadRange(object, { start, end });
     const signingDate = new Date(Date.now() + client.config.systemClockOffset);
@@ -67,6 +73,7 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
     body.destroy();
     return undefined;
   };
+  return { read, close: () => pool.destroy() };
 }
 
 /**
@@ -74,17 +81,25 @@ async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string): Promise
  * several times as much as the request. Each request is made once. If it fails, use the SDK, which retries and reports the
  * reason.
  */
-export function createDirectRead(client: S3Client, sdk: S3Sdk, bucket: string): DirectRead {
-  let opening: Promise<DirectRead> | undefined;
-  return async (...args) => {
-    try {
-      const read = await (opening ??= openDirect(client, sdk, bucket).catch((cause: unknown) => {
-        opening = undefined;
-        throw cause;
-      }));
-      return await read(...args);
-    } catch {
-      return undefined;
-    }
+export function createDirectReader(
+  client: S3Client,
+  sdk: S3Sdk,
+  bucket: string,
+  requests: Requests,
+): DirectReader {
+  let opening: Promise<DirectReader> | undefined;
+  return {
+    async read(...args) {
+      try {
+        opening ??= openDirect(client, sdk, bucket, requests).catch((cause: unknown) => {
+          opening = undefined;
+          throw cause;
+        });
+        return await (await opening).read(...args);
+      } catch {
+        return undefined;
+      }
+    },
+    close: async () => (await opening?.catch(() => undefined))?.close(),
   };
 }

@@ -19,6 +19,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   ['NotImplemented', 'the server lacks conditional writes (If-None-Match)'],
   ['QuotaExceeded', 'the quota of the storage is used up'],
   ['TimeoutError', 'it does not answer in time'],
+  ['BodyTimeoutError', 'it does not answer in time'],
 ]);
 const BY_STATUS: ReadonlyMap<number, string> = new Map([
   [403, NO_RIGHT],

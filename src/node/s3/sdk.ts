@@ -19,19 +19,35 @@ export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
   }
 }
 
-/** Timeouts in milliseconds. */
-export const TIMEOUTS = {
-  connectionTimeout: 5_000,
-  requestTimeout: 60_000, // until the answer starts
-  throwOnRequestTimeout: true,
-  socketTimeout: 120_000, // a slow consumer delays the stream, so it is not shorter
-} as const;
+// A slow consumer delays the stream of an object, so the default is long.
+const IDLE_MS = 120_000;
+/** As many as the transfers of a server, so that none waits for a connection that hangs. */
+const CONNECTIONS = 256;
 
-/**
- * Creates the client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. A request
- * that fails on the network, or with 429 or 5xx, is made `attempts` times in total, with growing pauses.
- */
-export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, attempts: number): S3Client {
+/** How requests to S3 are made. */
+export type Requests = {
+  /** A request that fails on the network, or with 429 or 5xx, is made this often in total, with growing pauses. */
+  readonly attempts: number;
+  /** Time without a byte after which one of them fails; default 120,000. */
+  readonly idleMs?: number | undefined;
+};
+
+/** Timeouts in milliseconds, and the limit of connections. */
+export const connectionLimits = ({ idleMs = IDLE_MS }: Requests) => ({
+  connectionTimeout: Math.min(5_000, idleMs),
+  requestTimeout: Math.max(60_000, idleMs), // until the answer starts, with the time to send a body
+  socketTimeout: idleMs,
+  connections: CONNECTIONS,
+});
+
+/** Creates the client of the SDK for a location. Credentials come from `env`, else from the sources of the SDK. */
+export function s3Client(
+  sdk: S3Sdk,
+  location: S3Location,
+  env: AwsEnvironment,
+  requests: Requests,
+): S3Client {
+  const { connections: maxSockets, ...timeouts } = connectionLimits(requests);
   const { endpoint, forcePathStyle } = location;
   const region = location.region ?? (endpoint === undefined ? undefined : 'us-east-1');
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
@@ -49,7 +65,12 @@ export function s3Client(sdk: S3Sdk, location: S3Location, env: AwsEnvironment, 
     // Servers other than AWS reject or ignore the default checksums; the bytes are hashed by this program.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: attempts,
-    requestHandler: TIMEOUTS,
+    maxAttempts: requests.attempts,
+    requestHandler: {
+      ...timeouts,
+      throwOnRequestTimeout: true,
+      httpAgent: { keepAlive: true, maxSockets },
+      httpsAgent: { keepAlive: true, maxSockets },
+    },
   });
 }

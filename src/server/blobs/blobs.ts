@@ -62,6 +62,8 @@ export type Blobs = {
   remove(digest: Digest): Promise<void>;
   /** Checks that the storage answers. @throws DrillproofError `control.UNAVAILABLE`, `io.*` if it does not */
   ping(): Promise<void>;
+  /** Ends running calls, so that a process can end. */
+  close(): Promise<void>;
 };
 
 /** A stored blob, and when it was stored in milliseconds since 1970. */
@@ -82,7 +84,7 @@ async function loadBytes(access: RandomAccess): Promise<Uint8Array | undefined> 
 export type StoredObject = OpenBlob & { readonly identity: string };
 
 /** A folder or a prefix of a bucket that stores blobs by name. It verifies nothing. */
-export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned'> & {
+export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned' | 'close'> & {
   /** The same as in `Blobs`; few bytes are already in memory. */
   putVerified<T extends Verified>(
     access: RandomAccess,

@@ -263,6 +263,7 @@ const createPlace = (root: string): BlobPlace => {
     },
     removeAbandoned: (nowMs) => removeOld(temporaryFolder, nowMs).catch(failWrite),
     ping: () => access(temporaryFolder, constants.R_OK | constants.W_OK).catch(failWrite),
+    close: () => Promise.resolve(),
   };
 };
 

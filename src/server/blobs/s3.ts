@@ -18,7 +18,7 @@ import { drain, receive, spool } from './receive.ts';
 /** Translates the failure of a call to S3 while the server runs. A failed read is never reported as a mismatch. */
 function toUnavailable(cause: unknown): DrillproofError {
   if (cause instanceof DrillproofError) return cause;
-  const message = `the storage of blobs cannot be used: ${describeS3(cause)}`;
+  const message = `the storage of blobs in S3 cannot be used: ${describeS3(cause)}`;
   return new DrillproofError('control.UNAVAILABLE', message, { cause });
 }
 
@@ -149,13 +149,19 @@ function createPlace(bucket: Bucket, prefix: string): BlobPlace {
       bucket.head().catch((cause: unknown) => {
         throw toUnavailable(cause);
       }),
+    close: () => bucket.close(),
   };
 }
 
 type Options = {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Time without a byte after which a request fails; default `DEFAULT_STORAGE_IDLE_MS`. */
+  readonly idleMs?: number | undefined;
   readonly load?: LoadSdk;
 };
+
+/** A read is tried four times, so a request that needs S3 is refused before its client stops waiting. */
+export const DEFAULT_STORAGE_IDLE_MS = 5_000;
 
 async function checkMarker(bucket: Bucket, key: string, where: string): Promise<void> {
   const facts = await bucket.facts(key);
@@ -185,10 +191,10 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
  *   missing, and for blobs of another version
  */
 export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
-  const { env, load } = options;
+  const { env, idleMs = DEFAULT_STORAGE_IDLE_MS, load } = options;
   const where = s3Name(location);
   try {
-    const bucket = openBucket(await loadSdk(load), location, { env, failed: toUnavailable });
+    const bucket = openBucket(await loadSdk(load), location, { env, idleMs, failed: toUnavailable });
     await claim(bucket, location.prefix, where);
     return createBlobs(createPlace(bucket, location.prefix));
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDirectRead } from '../../../src/node/s3/direct.ts';
+import { createDirectReader } from '../../../src/node/s3/direct.ts';
 import { s3Client, loadSdk } from '../../../src/node/s3/sdk.ts';
 import { collect } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
@@ -12,9 +12,9 @@ const TEXT = 'the bytes of an object';
 
 /** A client that can send nothing: only its address and its signatures are used. */
 function makeReader(env: Readonly<Record<string, string>>, endpoint = s3.endpoint) {
-  const client = s3Client(sdk, locationOf(s3.url(bucket, '', endpoint)), env, 1);
+  const client = s3Client(sdk, locationOf(s3.url(bucket, '', endpoint)), env, { attempts: 1 });
   client.config.requestHandler.handle = () => Promise.reject(new Error('a request of the SDK'));
-  return createDirectRead(client, sdk, bucket);
+  return createDirectReader(client, sdk, bucket, { attempts: 1 }).read;
 }
 
 async function putObject(key: string): Promise<string> {

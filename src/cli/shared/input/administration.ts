@@ -53,7 +53,7 @@ export async function openData(
   cli: Cli,
   data: string,
   mayBeAbsent: boolean,
-  options: { readonly databaseConnections?: number } = {},
+  options: { readonly databaseConnections?: number; readonly storageIdleMs?: number } = {},
 ): Promise<Stores> {
   for (const folder of placesOf(cli.env, data).folders) await requireFolder(folder, mayBeAbsent);
   return openStores(cli.env, data, { now: cli.now, ...options });
