@@ -38,6 +38,8 @@ export const WORK: Readonly<Record<string, Work>> = {
   'run.rerun': {
     abandon: abandonRun,
     async isOverdue(tx, projectId, resourceId, nowMs) {
+      const sessionId = (await tx.runs.find(projectId, resourceId))?.resource.sessionId;
+      await tx.sessions.lock(projectId, sessionId ?? ''); // ending the run ends its world; extend locks in this order
       const run = (await tx.runs.lock(projectId, resourceId))?.resource;
       return run !== undefined && isOver(run.deadlineAtMs, nowMs) && mayMove('run', run.state, 'expired');
     },

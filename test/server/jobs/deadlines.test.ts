@@ -82,7 +82,7 @@ it('a result is a success exactly when it comes before the deadline, even if no 
 });
 
 it.each([
-  [-1, 'succeeded', 'ready'],
+  [-1, 'succeeded', 'destroyed'],
   [0, 'failed', 'creating'],
   [HOUR_MS, 'failed', 'creating'],
 ] as const)('a rerun picked up %i ms after its deadline has %s', async (offMs, state, world) => {

@@ -48,12 +48,12 @@ async function read(reads: Reads, job: Job): Promise<RerunJob> {
   return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
 }
 
-type WorldStates = readonly ('warming' | 'ready')[];
+type WorldStates = readonly ('warming' | 'ready' | 'destroying' | 'destroyed')[];
 
 /**
  * Advances the world of a run, unless it has expired. Locks the session before the run, in the same order as extend.
  */
-async function moveWorld(tx: Tx, job: Job, to: WorldStates, nowMs: number): Promise<void> {
+async function moveWorld(tx: Tx, job: ResourceRef, to: WorldStates, nowMs: number): Promise<void> {
   const { projectId = '', resourceId } = job;
   const run = await tx.runs.find(projectId, resourceId);
   const row = await tx.sessions.lock(projectId, run?.resource.sessionId ?? '');
@@ -65,6 +65,19 @@ async function moveWorld(tx: Tx, job: Job, to: WorldStates, nowMs: number): Prom
   if (state === from) return;
   const version = nextVersion(row.resource.version);
   await tx.sessions.update({ ...row, resource: { ...row.resource, state, version, updatedAtMs: nowMs } });
+}
+
+/**
+ * Ends the world that a rerun made, which is a child of the world of the original. A run that was imported shares its
+ * world with others.
+ */
+async function endWorld(tx: Tx, ref: ResourceRef, nowMs: number): Promise<void> {
+  const { projectId = '', resourceId } = ref;
+  const run = (await tx.runs.find(projectId, resourceId))?.resource;
+  const original = (await tx.runs.find(projectId, run?.rerunOfHostedRunId ?? ''))?.resource;
+  const world = (await tx.sessions.find(projectId, run?.sessionId ?? ''))?.resource;
+  if (original !== undefined && world?.parentSessionId === original.sessionId)
+    await moveWorld(tx, ref, ['destroying', 'destroyed'], nowMs);
 }
 
 async function changeRun(
@@ -121,6 +134,7 @@ type RunEnd = Partial<Pick<HostedRun, 'identity' | 'result' | 'failure'>> & {
 };
 
 async function endRun(tx: Tx, ref: ResourceRef, end: RunEnd, nowMs: number): Promise<void> {
+  await endWorld(tx, ref, nowMs);
   const row = await lockRun(tx, ref);
   const { pendingInteraction: _pendingInteraction, ...run } = row.resource;
   assertMove('run', run.state, end.state);

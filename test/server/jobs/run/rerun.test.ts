@@ -188,3 +188,39 @@ it('a stored run stays as it is when its evidence is ingested', async () => {
   await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(5)));
   expect(await plane.stored.run(id('hrun', 5))).not.toHaveProperty('result');
 });
+
+it.each([
+  ['succeeds', 'succeeded', succeed],
+  ['fails', 'failed', () => ({ outcome: 'failed', error: { code: 'run.ERROR', message: 'it failed' } })],
+] as const)('a rerun that %s ends the world that it made, and no other', async (_, state, answer) => {
+  const before = await plane.stored.session(id('ses', 1));
+  const { run } = await queue();
+  await work(answer, () => ({ session: 'ready' }));
+  expect((await plane.stored.run(run.hostedRunId)).state).toBe(state);
+  expect((await plane.stored.session(run.sessionId)).state).toBe('destroyed');
+  expect(await plane.stored.session(id('ses', 1))).toEqual(before);
+});
+
+it('a rerun that is cancelled while it waits ends the world that it made', async () => {
+  const { run, operation } = await queue();
+  await plane.admin.cancelOperation({ organizationId: ORG, operationId: operation.operationId });
+  expect((await plane.stored.session(run.sessionId)).state).toBe('destroyed');
+});
+
+it('a rerun whose time has passed leaves a world that expires', async () => {
+  const { run } = await queue();
+  plane.clock.nowMs = run.deadlineAtMs;
+  await ask(plane, inProject(`runs/${run.hostedRunId}`), { token: plane.token });
+  expect((await plane.stored.run(run.hostedRunId)).state).toBe('expired');
+  await ask(plane, inProject(`sessions/${run.sessionId}`), { token: plane.token });
+  expect((await plane.stored.session(run.sessionId)).state).toBe('expired');
+});
+
+it('an imported run that expires ends no world, because it made none', async () => {
+  const runs = [makeRun(5, { rerunOfHostedRunId: id('hrun', 1), deadlineAtMs: NOW_MS + 10 })];
+  await plane.admin.importResources({ schemaVersion: 1, runs });
+  plane.clock.nowMs = NOW_MS + 10;
+  await ask(plane, inProject(`runs/${id('hrun', 5)}`), { token: plane.token });
+  expect((await plane.stored.run(id('hrun', 5))).state).toBe('expired');
+  expect((await plane.stored.session(id('ses', 1))).state).toBe('ready');
+});
