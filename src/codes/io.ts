@@ -202,11 +202,11 @@ export const ioCodes = {
     'The configuration of the server is wrong, or its data has a different version.',
     'Correct the setting in the message; nothing was started.',
   ),
-  'server.ADMIN_REFUSED': cite('docs/server/server.md').refused(
+  'server.ADMIN_REFUSED': cite('docs/server/server.md').usage(
     'The control plane refuses the input.',
     'Correct the value at the path in the message; nothing was stored.',
   ),
-  'server.IMPORT_CONFLICT': cite('docs/server/server.md').refused(
+  'server.IMPORT_CONFLICT': cite('docs/server/server.md').usage(
     'A resource in the import file has an id that is stored with other content.',
     'Remove the resource from the file, or give it another id; nothing was stored.',
   ),

@@ -13,7 +13,7 @@ import { type Cli, printNote } from '../cli.ts';
 import { addExamples } from '../shared/options/options.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
-import { readInput } from '../shared/input/input.ts';
+import { readInput, withFileName } from '../shared/input/input.ts';
 import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +40,12 @@ function defineImport(command: Command, cli: Cli): void {
     )
     .argument('<file>', 'import file; - for standard input')
     .action(async (path: string, options: DataOptions) => {
-      const document = parseJson(await readInput(path, MAX_IMPORT_BYTES, cli));
+      const bytes = await readInput(path, MAX_IMPORT_BYTES, cli);
+      const document = withFileName(
+        path,
+        () => parseJson(bytes),
+        () => 'server.ADMIN_REFUSED',
+      );
       const resources = await withAdmin(cli, options, ({ admin }) => admin.importResources(document));
       const cells = resources.map(({ result, type, projectId, id }) => [result, type, projectId, id]);
       const lines = formatTable(['RESULT', 'TYPE', 'PROJECT', 'ID'], cells);

@@ -27,12 +27,25 @@ it('admin import lists each resource of a file, then of standard input as unchan
 
 it('admin import reports every fault of a file with its JSON pointer and exit code', async () => {
   await admin('org create --name Acme');
-  const text = await expectResult(admin(`import ${EXAMPLE}`), 3);
+  const text = await expectResult(admin(`import ${EXAMPLE}`), 2);
   for (const path of ['/environments/0/projectId', '/runs/0/projectId']) expect(text).toContain(path);
 });
 
-it('admin import refuses a repeated member', async () => {
+it.each([
+  ['a repeated member', '{"schemaVersion":1,"schemaVersion":1}'],
+  ['no JSON', '{'],
+  ['no version', '{}'],
+  ['an unknown member', '{"schemaVersion":1,"world":[]}'],
+])('admin import ends with 2 for a file with %s', async (_, text) => {
   await createProject();
-  await writeFile(dir.path('twice.json'), '{"schemaVersion":1,"schemaVersion":1}');
-  await expectResult(admin(`import ${dir.path('twice.json')}`), 1, 'json.MEMBER_DUPLICATE');
+  await writeFile(dir.path('file.json'), text);
+  await expectResult(admin(`import ${dir.path('file.json')}`), 2, 'server.ADMIN_REFUSED');
+});
+
+it('admin import ends with 2 for an id that is stored with other content', async () => {
+  await createProject();
+  await admin(`import ${EXAMPLE}`);
+  const changed = readFileSync(EXAMPLE, 'utf8').replace('"staging"', '"production"');
+  expect(changed).toContain('"production"');
+  await expectResult(admin('import -', changed), 2, 'server.IMPORT_CONFLICT');
 });

@@ -79,10 +79,10 @@ describe('admin export create', () => {
     [`${create} --project ${PROJECT}`, 'usage.INVALID', 2],
     [`${create} --signing-key key.pem --issuer i`, 'io.NOT_FOUND', 2],
     [`${create} --issuer i --now`, 'usage.INVALID', 2],
-    [create.replace('--from 2026-11-01', '--from 2026-12-01'), 'server.ADMIN_REFUSED', 3],
-    [`export create --organization ${id('org', 9)} --from 2026-11-01`, 'server.ADMIN_REFUSED', 3],
-    [`delete bundle ${id('evidence', 9)} --project ${PROJECT}`, 'server.ADMIN_REFUSED', 3],
-    [`delete export ${id('evexp', 9)} --organization ${ORG}`, 'server.ADMIN_REFUSED', 3],
+    [create.replace('--from 2026-11-01', '--from 2026-12-01'), 'server.ADMIN_REFUSED', 2],
+    [`export create --organization ${id('org', 9)} --from 2026-11-01`, 'server.ADMIN_REFUSED', 2],
+    [`delete bundle ${id('evidence', 9)} --project ${PROJECT}`, 'server.ADMIN_REFUSED', 2],
+    [`delete export ${id('evexp', 9)} --organization ${ORG}`, 'server.ADMIN_REFUSED', 2],
   ])('%s is refused with %s and %i', async (line, code, exit) => {
     const result = await admin(line);
     expect([result.stdout, ...(await readFailure(result))]).toEqual(['', exit, code]);

@@ -7,7 +7,7 @@ import { openStores } from '../../../src/server/open-stores.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { start } from '../../cli/make.ts';
 import { startS3 } from '../../support/s3.ts';
-import { startStallingProxy, type StallingProxy } from '../../support/stalling-proxy.ts';
+import { startStallingProxy, type StallingProxy } from './stalling-proxy.ts';
 import { inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';
 import {
