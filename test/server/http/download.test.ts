@@ -202,6 +202,9 @@ it('a download whose file is truncated is cut, never completed', async () => {
   await other.close();
 });
 
+const get = (to: Listening, text: string) =>
+  fetch(to.url + LARGE, { headers: { authorization: `Bearer ${text}` } });
+
 it('downloads beyond the share of a token, of an organization or of the server are refused until others end', async () => {
   const gate = createGate();
   let opened = 0;
@@ -209,8 +212,6 @@ it('downloads beyond the share of a token, of an organization or of the server a
     opened++;
     return { ...blob, readInto: async (...piece) => gate.promise.then(() => blob.readInto?.(...piece)) };
   };
-  const get = (to: Listening, text: string) =>
-    fetch(to.url + LARGE, { headers: { authorization: `Bearer ${text}` } });
   const other = await listen(serverWith(hold, { limits: { downloads: 4 } }));
   const [second, third] = [await token(plane), await token(plane)];
   const running = [get(other, plane.token)];
