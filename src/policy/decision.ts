@@ -34,6 +34,10 @@ const waiver = {
   expiresAtMs: atMs,
 };
 
+/** What a waiver can remove: that the bytes are unchanged, or that a trusted key signed them. */
+const PROTECTIONS = ['integrity', 'authenticity'] as const;
+export type Protection = (typeof PROTECTIONS)[number];
+
 const violationSchema = z.strictObject({
   rule,
   /** `not_checked`: it could not be decided whether the rule holds. `warned`: the policy only warns of it. */
@@ -48,7 +52,9 @@ const violationSchema = z.strictObject({
   expected: allow(z.string()),
   actual: allow(z.string()),
   findings: allow(z.readonly(z.array(code)), 'codes of the findings that led to it'),
-  waiver: allow(z.strictObject(waiver)),
+  waiver: allow(
+    z.strictObject({ ...waiver, removes: allow(z.enum(PROTECTIONS), 'what no longer protects it') }),
+  ),
 });
 
 const ruleResultSchema = z.strictObject({

@@ -25,6 +25,7 @@ import { RULE_IDS, type RuleId, RULES } from './rules/catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';
+import { findRemoved } from './explain.ts';
 import { momentMs } from './document/values.ts';
 import type { Cause, Problem } from './rules/outcome.ts';
 
@@ -172,7 +173,10 @@ function indexWaivers(
       // A waiver is used even if another cause is not waived.
       for (const waiver of matching) used.add(waiver);
       const [first] = matching.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
-      return first === undefined || matching.length < causes.length ? undefined : describe(first);
+      if (first === undefined || matching.length < causes.length) return undefined;
+      const removed = matching.flatMap((waiver) => findRemoved(waiver.code) ?? []);
+      const removes = removed.find((protection) => protection === 'integrity') ?? removed[0];
+      return { ...describe(first), ...defined({ removes }) };
     },
     listUnused: () =>
       dated

@@ -1,4 +1,7 @@
 import { formatJsonPointer } from '../bytes/json/parse.ts';
+import type { Code } from '../codes/catalogue.ts';
+import { codeFacts } from '../codes/facts.ts';
+import type { Protection } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 import { FIXED_MEMBERS } from './document/parameters.ts';
 import { momentMs } from './document/values.ts';
@@ -22,6 +25,9 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
   ),
   ...listEnforcementDoubts(document),
   ...(document.waivers ?? []).flatMap(({ code, expires }, at) => [
+    ...[findRemoved(code)]
+      .filter((removed) => removed !== undefined)
+      .map((removed) => ({ path: `/waivers/${at}/code`, message: `it removes ${REMOVED[removed]}` })),
     ...(momentMs(expires) > nowMs
       ? []
       : [{ path: `/waivers/${at}/expires`, message: 'the waiver has expired' }]),
@@ -30,6 +36,22 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
       .map((message) => ({ path: `/waivers/${at}/code`, message })),
   ]),
 ];
+
+const BYTES_CODE = /^(?:zip|encoding|json|object|bundle|part|local-report|export|bag)\./;
+const SIGNATURE_CODE = /^(?:attestation|dsse|trust)\./;
+
+/** What a waiver of this code removes, so that evidence is accepted that somebody may have changed or invented. */
+export function findRemoved(code: Code): Protection | undefined {
+  if (codeFacts(code).severity !== 'error') return undefined;
+  if (BYTES_CODE.test(code)) return 'integrity';
+  return SIGNATURE_CODE.test(code) ? 'authenticity' : undefined;
+}
+
+/** What a waiver removes, in words. */
+export const REMOVED: Readonly<Record<Protection, string>> = {
+  integrity: 'integrity: the evidence may have been changed',
+  authenticity: 'authenticity: nothing shows who made the evidence',
+};
 
 function listOddValues(value: unknown, path: readonly PropertyKey[]): readonly Doubt[] {
   const place = formatJsonPointer([...path]);

@@ -15,6 +15,7 @@ import {
   TWO,
   single,
 } from './make.ts';
+import { decisionRenderers } from '../../src/report/decision/renderers.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
 import type { Waiver } from '../../src/policy/document/document.ts';
 
@@ -98,6 +99,21 @@ describe('a waiver', () => {
         expect(stateOf(decision, 'drills.required')).toBe(state);
       }
     });
+  });
+
+  it.each<[string, Waiver['code'][], string | undefined]>([
+    ['integrity', ['part.DIGEST_MISMATCH', 'zip.CRC_MISMATCH'], 'integrity'],
+    ['integrity, which is worse,', ['trust.KEY_UNKNOWN', 'object.MISSING'], 'integrity'],
+    ['authenticity', ['attestation.SIGNATURE_INVALID'], 'authenticity'],
+    ['neither', ['expect.PROJECT_MISMATCH'], undefined],
+  ])('that removes %s states so in the decision and in its text', (_, codes, removes) => {
+    const findings = codes.map((code) => findingOf(code, ONE));
+    const broken = bundle(1, { ...unattested('failed'), findings });
+    const waivers = codes.map((code) => ({ ...waiverBy('a', '2026-02-01'), code }));
+    const decision = decide({ waivers }, [inputOf(broken)]);
+    expect(violationsOf(decision, 'verdict.bundles')[0]?.waiver?.removes).toBe(removes);
+    const text = decisionRenderers.text(decision, { detail: 'brief' });
+    expect(/It removes (\w+)/.exec(text.replaceAll(/\s+/g, ' '))?.[1]).toBe(removes);
   });
 
   it('is needed for each of several causes, and the first to expire is shown', () => {

@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { detectSyntax } from '../../policy/document/resolve.ts';
-import { type Doubt, listDoubts, explainRules, listMissingRules } from '../../policy/explain.ts';
+import {
+  type Doubt,
+  explainRules,
+  findRemoved,
+  listDoubts,
+  listMissingRules,
+  REMOVED,
+} from '../../policy/explain.ts';
 import {
   formatSchema,
   POLICY_SCHEMA_ROW,
@@ -193,4 +200,9 @@ function formatPolicyWords(page: Page, policy: Policy, nowMs: number): string {
 }
 
 const describeWaiver = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>
-  `${code} of ${subject ?? `the drill ${drill}`} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}`;
+  `${code} of ${subject ?? `the drill ${drill}`} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}${formatRemoved(code)}`;
+
+function formatRemoved(code: Waiver['code']): string {
+  const removed = findRemoved(code);
+  return removed === undefined ? '' : `. It removes ${REMOVED[removed]}`;
+}

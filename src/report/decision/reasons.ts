@@ -3,7 +3,8 @@ import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
-import type { Decision, RuleState, Violation } from '../../policy/decision.ts';
+import type { Decision, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
+import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/rules/catalogue.ts';
 import { formatRun } from '../text/facts.ts';
 import { count, countNoun } from '../text/page.ts';
@@ -108,7 +109,7 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
       path: escape(path),
       expected: escape(expected),
       actual: escape(actual),
-      waiver: waiver && formatWaiver(waiver),
+      waiver: waiver && escapeText(`waived ${formatWaiver(waiver)}`),
     }),
     subject: escapeText(subject),
     message: escapeText(message),
@@ -120,8 +121,9 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
 
 const escape = (text: string | undefined): string | undefined => text && escapeText(text);
 
-const formatWaiver = ({ expiresAtMs, owner, reason }: NonNullable<Violation['waiver']>): string =>
-  `waived until ${isoTime(expiresAtMs)} by ${escapeText(owner)}: ${escapeText(reason)}`;
+/** Until when a waiver applies, whose it is, and what it removes; not escaped. */
+export const formatWaiver = ({ expiresAtMs, owner, reason, removes }: WaiverUsed): string =>
+  `until ${isoTime(expiresAtMs)} by ${owner}: ${reason}${removes === undefined ? '' : `. It removes ${REMOVED[removes]}`}`;
 
 /** Equal facts get a number, because tools merge entries with equal fingerprints. */
 function fingerprintOf(facts: readonly string[], seen: Map<string, number>): string {

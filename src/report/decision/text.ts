@@ -1,7 +1,7 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
 import { RULES } from '../../policy/rules/catalogue.ts';
-import { actionOf, ANSWER_WORDS, formatAnswer } from './reasons.ts';
+import { actionOf, ANSWER_WORDS, formatAnswer, formatWaiver } from './reasons.ts';
 import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
@@ -170,11 +170,7 @@ function formatViolation(page: Page, violation: Violation): string[] {
   return [
     ...formatCase(page, violation),
     ...formatCaseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
-    ...formatCaseFact(
-      page,
-      'waived',
-      waiver && `until ${isoTime(waiver.expiresAtMs)} by ${waiver.owner}: ${waiver.reason}`,
-    ),
+    ...formatCaseFact(page, 'waived', waiver && formatWaiver(waiver)),
   ];
 }
 

@@ -169,6 +169,15 @@ it.runIf(process.platform !== 'win32')(
   },
 );
 
+it('policy explain and check report a waiver that removes integrity', async () => {
+  const waiver = WAIVER.replace('policy.TOO_OLD', 'part.DIGEST_MISMATCH').replace('2023', '2123');
+  await writeFile('words.yaml', `${HEAD}verdict: {bundles: verified}\nwaivers: [{${waiver}}]\n`);
+  for (const command of ['explain', 'check'])
+    expect(await expectPass(`policy ${command} words.yaml`)).toMatch(/removes\s+integrity/);
+  const { warnings } = await policyJson('check words.yaml');
+  expect(warnings).toMatchObject([{ path: '/waivers/0/code' }]);
+});
+
 it('policy explain lists the rules, the waivers and the rules that are absent', async () => {
   await writeFile('words.yaml', `${HEAD}drills: {required: [checkout]}\nwaivers: [{${WAIVER}}]\n`);
   const stdout = await expectPass('policy explain words.yaml');
