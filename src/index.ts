@@ -33,6 +33,7 @@ export { signSummary, summarize } from './policy/vsa/vsa.ts';
 export type { SummaryReport } from './policy/vsa/read.ts';
 export { verifySummary } from './policy/vsa/verify.ts';
 export { renderJson } from './report/json.ts';
+export { assertVerified } from './report/run.ts';
 export { renderText } from './report/text/text.ts';
 export { createSigner, type Signer } from './trust/key/signer.ts';
 export { importPublicKey, keyIdOf, publicKeyPem, type VerifyingKey } from './trust/key/key.ts';
@@ -54,6 +55,7 @@ export type {
   Verdict,
 } from './verify/report.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './verify/options.ts';
+export { allFindings } from './verify/finding.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './verify/signature/attestation.ts';
 export { verifyDsse, type VerifyDsseOptions } from './verify/signature/verify-dsse.ts';
 export { verifyExport, type VerifyExportOptions } from './verify/export/export.ts';

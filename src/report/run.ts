@@ -1,9 +1,27 @@
-import type { BundleReport, ExportReport, Run, Verdict } from '../verify/report.ts';
+import {
+  checkArguments,
+  FLAG,
+  type MembersOf,
+  OBJECT,
+  oneOf,
+  optional,
+  optionsOf,
+  withMembers,
+} from '../bytes/arguments.ts';
+import { DrillproofError } from '../errors.ts';
+import { allFindings } from '../verify/finding.ts';
+import { type BundleReport, type ExportReport, type Run, type Verdict, VERDICTS } from '../verify/report.ts';
+import { escapeText } from './printable.ts';
+import { listFailures } from './text/headline.ts';
 import { count, countNoun } from './text/page.ts';
 
+/** What the caller requires of a report, in addition to a good verdict (formats §4). */
 export type Requirements = {
+  /** Also passes `intact`: every byte matches, but no trusted signature was verified. */
   readonly accept?: 'intact';
+  /** A digest covers every byte, apart from the claims of `export.json` and the files of a mirror. */
   readonly requireCoverage?: boolean;
+  /** The list of bundles of an export is attested or pinned. */
   readonly requireList?: boolean;
 };
 
@@ -62,47 +80,111 @@ export function exitOfVerdict(verdict: Verdict, acceptIntact: boolean): 0 | 1 | 
   return verdict === 'incomplete' ? 3 : 1;
 }
 
-/**
- * Adds the run to a report. A good verdict becomes `failed` if a requirement is not met, so that the first line, the JSON
- * verdict and the exit code agree.
- */
+type Result = Pick<Run, 'exitCode'> & {
+  readonly verdict: Verdict;
+  readonly unmet: readonly { readonly requirement: keyof Requirements; readonly message: string }[];
+};
+
+/** Compares a report with requirements: a good verdict becomes `failed` if one is not met. */
+function applyRequirements(report: ExportReport | BundleReport, requirements: Requirements): Result {
+  const missing = listUnmet(report, requirements);
+  const isGood = report.verdict === 'verified' || report.verdict === 'intact';
+  const verdict = isGood && missing.length > 0 ? 'failed' : report.verdict;
+  const acceptsIntact = requirements.accept === 'intact';
+  const unmet = verdict === 'intact' && !acceptsIntact ? [...missing, UNACCEPTED] : missing;
+  return { verdict, unmet, exitCode: exitOfVerdict(verdict, acceptsIntact) };
+}
+
+/** Adds the run to a report, so that the first line, the JSON verdict and the exit code agree about the requirements. */
 export function finishReport(
   report: ExportReport | BundleReport,
   requirements: Requirements,
   run: Omit<Run, 'exitCode' | 'unmet'>,
 ): (ExportReport | BundleReport) & { readonly run: Run } {
-  const missing = listUnmet(report, requirements);
-  const isGood = report.verdict === 'verified' || report.verdict === 'intact';
-  const verdict = isGood && missing.length > 0 ? 'failed' : report.verdict;
-  const acceptsIntact = requirements.accept === 'intact';
-  const unaccepted = verdict === 'intact' && !acceptsIntact ? [UNACCEPTED] : [];
-  const exitCode = exitOfVerdict(verdict, acceptsIntact);
-  return { ...report, verdict, run: { ...run, exitCode, unmet: [...missing, ...unaccepted] } };
+  const { verdict, exitCode, unmet } = applyRequirements(report, requirements);
+  const options = unmet.map(({ requirement, message }) => ({ requirement: OPTIONS[requirement], message }));
+  return { ...report, verdict, run: { ...run, exitCode, unmet: options } };
+}
+
+const OPTIONS: Readonly<Record<keyof Requirements, string>> = {
+  accept: '--accept intact',
+  requireCoverage: '--require-coverage',
+  requireList: '--require-list',
+};
+
+const REQUIREMENTS: MembersOf<Requirements> = {
+  accept: optional(oneOf(['intact'])),
+  requireCoverage: optional(FLAG),
+  requireList: optional(FLAG),
+};
+
+/**
+ * Throws unless `drillproof verify` would pass with the same requirements: the verdict is `verified`, or `intact` if that
+ * is accepted, and each requirement holds (formats §4).
+ * @param requirements.accept `intact` accepts evidence without a trusted signature, too
+ * @param requirements.requireList the list of bundles is attested or pinned, so that none can be missing
+ * @param requirements.requireCoverage a digest covers every byte, apart from the claims of `export.json`
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `expect.UNMET`, or `expect.UNDECIDED` if something
+ *   could not be checked, with `verdict`, `unmet` and `findings` (the errors) in `details`
+ * @example
+ * assertVerified(report, { requireList: true, requireCoverage: true });
+ */
+export function assertVerified(report: ExportReport | BundleReport, requirements: Requirements = {}): void {
+  checkArguments(
+    {
+      report: withMembers('a report on an export or a bundle', {
+        kind: oneOf(['export', 'bundle']),
+        verdict: oneOf(VERDICTS),
+        coverage: OBJECT,
+      }),
+      requirements: optionsOf(REQUIREMENTS),
+    },
+    { report, requirements },
+  );
+  const { verdict, exitCode, unmet } = applyRequirements(report, requirements);
+  if (exitCode === 0) return;
+  const errors = allFindings(report).filter(({ severity }) => severity === 'error');
+  const reasons = [
+    ...unmet.map(({ requirement, message }) => `${requirement}: ${message}`),
+    ...listFailures(report),
+  ];
+  const id = report.kind === 'export' ? report.evidenceExportId : report.evidenceBundleId;
+  const name = `the ${report.kind} ${escapeText(id ?? 'without a readable id')}`;
+  throw new DrillproofError(
+    exitCode === 3 ? 'expect.UNDECIDED' : 'expect.UNMET',
+    `${name} is ${verdict}${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`,
+    { details: { verdict, unmet, findings: errors } },
+  );
 }
 
 const UNACCEPTED = {
-  requirement: '--accept intact',
+  requirement: 'accept',
   message: 'not given, so intact does not pass',
-};
+} as const;
 
 function listUnmet(
   report: ExportReport | BundleReport,
   { requireCoverage, requireList }: Requirements,
-): Run['unmet'] {
+): Result['unmet'] {
   const list = report.kind === 'export' && report.completeness === 'claimed';
   return [
     ...(requireCoverage === true ? listUncovered(report) : []),
     ...(requireList === true && list
-      ? [{ requirement: '--require-list', message: 'the list of bundles is neither attested nor pinned' }]
+      ? [
+          {
+            requirement: 'requireList',
+            message: 'the list of bundles is neither attested nor pinned',
+          } as const,
+        ]
       : []),
   ];
 }
 
-function listUncovered({ coverage }: Pick<ExportReport, 'coverage'>): Run['unmet'] {
+function listUncovered({ coverage }: Pick<ExportReport, 'coverage'>): Result['unmet'] {
   const bytes = coverage.totalBytes - coverage.coveredBytes;
   const files = coverage.uncovered.length;
   if (bytes === 0 && files === 0) return [];
   const where = files === 0 ? '' : `, ${countNoun(files, 'whole file')} among them`;
   const message = `no digest covers ${count(bytes)} of ${countNoun(coverage.totalBytes, 'byte')}${where}`;
-  return [{ requirement: '--require-coverage', message }];
+  return [{ requirement: 'requireCoverage', message }];
 }

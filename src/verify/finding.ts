@@ -1,4 +1,4 @@
-import { defined } from '../bytes/arguments.ts';
+import { checkArguments, defined, LIST, TEXT, withMembers } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
 import {
   codeFacts,
@@ -8,7 +8,7 @@ import {
   statementCodeFacts,
 } from '../codes/facts.ts';
 import { DrillproofError } from '../errors.ts';
-import type { Finding } from './report.ts';
+import type { Finding, Report } from './report.ts';
 
 export type FindingDetail = Pick<Finding, 'message'> & {
   readonly [K in 'path' | 'expected' | 'actual']?: string | undefined;
@@ -67,4 +67,16 @@ function listIssues(error: DrillproofError): readonly Issue[] {
 function joinPath(outer: string | undefined, inner: string | undefined): string | undefined {
   if (outer === undefined || outer === inner) return inner;
   return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
+}
+
+/**
+ * Every finding of a report: of an export also those of its parts and local reports, whose `subject` names them.
+ * @throws TypeError for anything that is not a report
+ * @example
+ * for (const { code, subject, message } of allFindings(report)) console.error(code, subject, message);
+ */
+export function allFindings(report: Report): readonly Finding[] {
+  checkArguments({ report: withMembers('a report', { kind: TEXT, findings: LIST }) }, { report });
+  if (report.kind !== 'export') return report.findings;
+  return [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
 }

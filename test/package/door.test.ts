@@ -17,8 +17,8 @@ test('the entry points have the names in door.json', async () => {
   await expect(`${JSON.stringify(Object.fromEntries(list), null, 2)}\n`).toMatchFileSnapshot('door.json');
 });
 
-test('the entry points have at most 220 names, and the main one at most 90', () => {
-  expect(PUBLIC[0]!.names.length).toBeLessThanOrEqual(90);
+test('the entry points have at most 220 names, and the main one at most 92', () => {
+  expect(PUBLIC[0]!.names.length).toBeLessThanOrEqual(92);
   expect(PUBLIC.flatMap(({ names }) => names).length).toBeLessThanOrEqual(220);
 });
 

@@ -1,7 +1,7 @@
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, Coverage, ExportReport } from '../../verify/report.ts';
 import { caveatsOf } from '../text/caveats.ts';
-import { listFindingsIn } from '../text/findings.ts';
+import { allFindings } from '../../verify/finding.ts';
 import {
   quote,
   renderCaveats,
@@ -29,7 +29,7 @@ export function renderReportSections(report: ExportReport | BundleReport, { trus
   const keys = buildKeyRows(listSigners(report), selectTrust(report, trust));
   return {
     cover: renderCover(report),
-    findings: renderSection('findings', 'Findings', [renderFindings(listFindingsIn(report))]),
+    findings: renderSection('findings', 'Findings', [renderFindings(allFindings(report))]),
     chain: renderSection('chain', 'Chain from the evidence to the signatures', [
       renderChain(chainOf(report)),
     ]),

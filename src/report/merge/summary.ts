@@ -13,7 +13,7 @@ import {
   type Verdict,
   VERDICTS,
 } from '../../verify/report.ts';
-import { listFindingsIn } from '../text/findings.ts';
+import { allFindings } from '../../verify/finding.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
 /** One path of a run over many: its report, or the code of the error that prevented it. */
@@ -114,7 +114,7 @@ export function createSummary(): SummaryCollector {
 
 function groupSubjects(report: ExportReport | BundleReport): Map<Code, Map<string, number>> {
   const codes = new Map<Code, Map<string, number>>();
-  for (const { code, subject } of listFindingsIn(report)) {
+  for (const { code, subject } of allFindings(report)) {
     const subjects = codes.get(code) ?? new Map<string, number>();
     codes.set(code, subjects.set(subject, (subjects.get(subject) ?? 0) + 1));
   }
@@ -151,7 +151,7 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
 function describeNotPassed(judged: Judged): NotPassed {
   const { path } = judged;
   if ('failure' in judged) return { path, word: 'not checked', code: judged.failure.code };
-  const code = listFindingsIn(judged.report).find(({ severity }) => severity === 'error')?.code;
+  const code = allFindings(judged.report).find(({ severity }) => severity === 'error')?.code;
   return { path, word: judged.report.verdict, ...defined({ code }) };
 }
 

@@ -1,6 +1,6 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import { SEVERITIES, type Severity } from '../../codes/entry.ts';
-import type { Check, CheckState, Finding, Report } from '../../verify/report.ts';
+import type { Check, CheckState, Finding } from '../../verify/report.ts';
 import { CHECK_TEXTS } from '../../verify/check-texts.ts';
 import {
   buildListSection,
@@ -190,8 +190,3 @@ export function buildClosingSections(
     buildErrorsSection(page, findings),
   ];
 }
-
-export const listFindingsIn = (report: Report): readonly Finding[] =>
-  report.kind === 'export'
-    ? [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings)
-    : report.findings;

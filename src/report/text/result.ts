@@ -1,6 +1,7 @@
 import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
 import { summarizeCoverage } from './facts.ts';
-import { countCodes, listFindingsIn } from './findings.ts';
+import { allFindings } from '../../verify/finding.ts';
+import { countCodes } from './findings.ts';
 import { listFailures, VERDICT_PAINT } from './headline.ts';
 import { count, countNoun, type Paint } from './page.ts';
 import { GOOD_OUTCOME, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
@@ -37,7 +38,7 @@ const LIST: Readonly<Record<Completeness, string>> = {
 /** The sentences about a report on evidence. Text, pages and the page in a browser show these and no others. */
 export function describeResult(report: ExportReport | BundleReport): readonly ResultLine[] {
   const parts = partsOf(report);
-  const warnings = countCodes(listFindingsIn(report), 'warning');
+  const warnings = countCodes(allFindings(report), 'warning');
   return [
     ...(report.run?.unmet ?? []).map(
       ({ requirement, message }) =>

@@ -10,6 +10,7 @@ import type {
   Verdict,
 } from '../../verify/report.ts';
 import { renderJson } from '../json.ts';
+import { allFindings } from '../../verify/finding.ts';
 import { escapeText } from '../printable.ts';
 import {
   COLOURS,
@@ -44,7 +45,6 @@ import {
 import {
   formatChecks,
   buildClosingSections,
-  listFindingsIn,
   buildFindingsSection,
   countCodes,
   formatCheckCounts,
@@ -63,7 +63,7 @@ function reportText(page: Page, report: Report): string[] {
     ...head,
     ...sections(page, [
       ...buildSections(page, report),
-      ...buildClosingSections(page, groupChecks(report), listFindingsIn(report), caveatsOf(report)),
+      ...buildClosingSections(page, groupChecks(report), allFindings(report), caveatsOf(report)),
     ]),
     ...(isEvidence ? ['', ...head] : []),
   ];
@@ -240,7 +240,7 @@ const CONTENT = 'whether what the evidence says is true';
 
 function formatBrief(page: Page, report: ExportReport | BundleReport): string[] {
   const verdict = formatVerdictLines(page, report);
-  const findings = listFindingsIn(report);
+  const findings = allFindings(report);
   const errors = findings.filter(({ severity }) => severity === 'error');
   return [
     ...verdict,
@@ -275,7 +275,7 @@ function formatCountedSigners(page: Page, report: ExportReport | BundleReport): 
     })),
     ...(ofList === undefined || signers.some(isOfList) ? [] : [{ ...ofList, what: 'the list' }]),
   ];
-  if (rows.length === 0) return formatFact(page, 'signed by', explainNoSigner(listFindingsIn(report)).trim());
+  if (rows.length === 0) return formatFact(page, 'signed by', explainNoSigner(allFindings(report)).trim());
   const more = rows.length - MAX_KEYS;
   return [
     ...rows

@@ -51,7 +51,8 @@ const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
  *   reason of an aborted `signal`
  * @example
  * const report = await verifyExport(directorySource('export'), { asOfMs: Date.now(), trust });
- * if (report.verdict !== 'verified') process.stderr.write(renderText(report));
+ * process.stderr.write(renderText(report));
+ * assertVerified(report, { requireList: true });
  */
 export async function verifyExport(
   source: EvidenceSource,

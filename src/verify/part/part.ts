@@ -45,7 +45,7 @@ type PartContent = {
  * @example
  * const part = memoryAccess(await readFile('part.zip'));
  * const report = await verifyPart(part, { asOfMs: Date.now(), trust, expect: { manifestDigest: digest } });
- * if (report.verdict !== 'verified') throw new Error(report.findings[0]?.message);
+ * assertVerified(report);
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });

@@ -1,7 +1,7 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { escapeText } from '../../report/printable.ts';
-import { describeFailure, type Failure } from '../worker/messages.ts';
+import { packFailure, type Failure } from '../worker/messages.ts';
 
 /** The element of the page with this id. @throws TypeError if it is missing or has another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -36,6 +36,6 @@ export const explainFailure = ({ code, message, hint }: Failure): string =>
   `${escapeText(message)} (${code}). ${hint ?? codeEntry(code).action}`;
 
 export function explainError(error: unknown): string {
-  if (error instanceof DrillproofError) return explainFailure(describeFailure(error));
+  if (error instanceof DrillproofError) return explainFailure(packFailure(error));
   return error instanceof Error ? escapeText(error.message) : 'Something failed for an unknown reason.';
 }

@@ -5,7 +5,7 @@ import { type Settings, resolveSettings } from '../../verify/options.ts';
 import { verifyArchive } from '../../verify/part/part.ts';
 import {
   type Ask,
-  describeFailure,
+  packFailure,
   type Help,
   type HelperSettings,
   type PartAnswer,
@@ -63,7 +63,7 @@ async function start({ request, ports }: Start): Promise<void> {
     ({ parts } = result);
     post({ kind: 'done', verified: result.verified });
   } catch (error) {
-    post({ kind: 'failed', failure: describeFailure(error) });
+    post({ kind: 'failed', failure: packFailure(error) });
   }
 }
 
@@ -91,6 +91,6 @@ async function answerJob({ id, path, blob, listed }: PartJob, settings: Settings
     const access = blobAccess(blob, { path, onRead: countRead });
     return { id, report: await verifyArchive(access, createPartContext(settings, { listed })) };
   } catch (error) {
-    return { id, failure: describeFailure(error) };
+    return { id, failure: packFailure(error) };
   }
 }

@@ -45,7 +45,7 @@ export type Failure = {
   readonly hint?: string;
 };
 /** Describes an error to another worker; an unexpected error has the code `internal.BUG`. */
-export function describeFailure(error: unknown): Failure {
+export function packFailure(error: unknown): Failure {
   if (!(error instanceof DrillproofError))
     return { code: 'internal.BUG', message: error instanceof Error ? error.message : String(error) };
   const { code, message, path, details = {} } = error;

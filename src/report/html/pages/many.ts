@@ -1,7 +1,7 @@
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import type { Summary } from '../../merge/summary.ts';
-import { listFindingsIn } from '../../text/findings.ts';
+import { allFindings } from '../../../verify/finding.ts';
 import { count, countNoun } from '../../text/page.ts';
 import { type Column, quote, quoteText, renderFacts, renderRow, renderState } from '../blocks.ts';
 import { idOfReport } from '../cover.ts';
@@ -47,7 +47,7 @@ export function renderReportsRow(row: Row): string {
 }
 
 function errorsOf(report: ExportReport | BundleReport): Piece {
-  const errors = listFindingsIn(report).filter(({ severity }) => severity === 'error');
+  const errors = allFindings(report).filter(({ severity }) => severity === 'error');
   const more = errors.length - MAX_ERRORS;
   return [
     ...errors.slice(0, MAX_ERRORS).map(
