@@ -63,23 +63,24 @@ function readProcess(pid: number): { readonly cpuS: number; readonly rssBytes: n
   }
 }
 
-const usageFile = join(mkdtempSync(join(tmpdir(), 'drillproof-usage-')), 'usage');
-process.on('exit', () => rmSync(join(usageFile, '..'), { recursive: true, force: true }));
-
 /** CPU time of a command with its children, and the memory of the largest of these processes, as GNU time saw them. */
-function readUsage(): Pick<Sample, 'cpuS' | 'rssBytes'> {
-  const [user = 0, system = 0, kib = 0] = readFileSync(usageFile, 'utf8').trim().split(' ').map(Number);
+function readUsage(file: string): Pick<Sample, 'cpuS' | 'rssBytes'> {
+  const [user = 0, system = 0, kib = 0] = readFileSync(file, 'utf8').trim().split(' ').map(Number);
   return { cpuS: user + system, rssBytes: kib * 1024 };
 }
 
-function runOnce({
-  name,
-  command,
-  cwd,
-  env,
-  pid,
-  parts = 1,
-}: Contender): Sample & { readonly isRate: boolean } {
+type Run = Sample & { readonly isRate: boolean };
+
+function runOnce(contender: Contender): Run {
+  const folder = mkdtempSync(join(tmpdir(), 'drillproof-usage-'));
+  try {
+    return runTimed(contender, join(folder, 'usage'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function runTimed({ name, command, cwd, env, pid, parts = 1 }: Contender, usageFile: string): Run {
   const timed = missing(['time']).length === 0 && pid === undefined;
   const wrapper = timed ? ['time', '-q', '-o', usageFile, '-f', '%U %S %M'] : [];
   const [program = '', ...args] = [...wrapper, ...command];
@@ -100,7 +101,7 @@ function runOnce({
   const speed = rate === undefined ? parts / seconds : Number(rate);
   const later = pid === undefined ? undefined : readProcess(pid);
   const served = earlier && later && { cpuS: later.cpuS - earlier.cpuS, rssBytes: later.rssBytes };
-  return { isRate: rate !== undefined, speed, ...(timed ? readUsage() : served) };
+  return { isRate: rate !== undefined, speed, ...(timed ? readUsage(usageFile) : served) };
 }
 
 const medianOf = (samples: readonly Sample[], pick: (sample: Sample) => number | undefined) => {
@@ -110,7 +111,7 @@ const medianOf = (samples: readonly Sample[], pick: (sample: Sample) => number |
 
 /** Lets the contenders run in turns; each round begins with a different one. */
 export function measure(contenders: readonly Contender[], rounds: number): Measured[] {
-  const samples = contenders.map((): ReturnType<typeof runOnce>[] => []);
+  const samples = contenders.map((): Run[] => []);
   const most = Math.max(...contenders.map((contender) => contender.rounds ?? rounds));
   for (let round = 0; round < most; round++) {
     for (let turn = 0; turn < contenders.length; turn++) {

@@ -3,8 +3,8 @@
  *
  * tsc has written each module of the library to `dist/`, at its path in `src/`, without types. This adds what must be
  * bundled: the command, the thread that verifies parts, and the page; and the vectors as one archive. `single` is the
- * command in one file, with the page and all packages that are not optional inside, to copy into an image. Bundling
- * removes types, white space and unused code only.
+ * command in one file, with the page and its packages inside, to copy into an image. Bundling removes types, white space
+ * and unused code only.
  */
 import { createWriteStream, existsSync, globSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, rm } from 'node:fs/promises';
@@ -34,8 +34,7 @@ const common = {
 
 /** Packages with many files, which load faster in a bundle. */
 const INSIDE = new Set(['zod', 'commander', 'yaml']);
-const optional = Object.keys(manifest.peerDependencies);
-const packages = [...Object.keys(manifest.dependencies), ...optional];
+const packages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
 /** Bundles the command, so that each command loads only its code, and the thread. A selftest replaces `#platform`. */
 async function buildCommand(): Promise<Metafile> {
@@ -63,7 +62,7 @@ async function buildSingle(folder: string): Promise<void> {
     conditions: ['drillproof:single', 'drillproof:source'],
     define: { PAGE: JSON.stringify(page) },
     banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
-    external: optional,
+    external: ['pg-boss', 'pg-native', 'echarts'], // few users need a queue and plots, and they are large
   });
   await chmod(file, 0o755);
   writeNotices(folder, [metafile]);

@@ -84,9 +84,18 @@ function selectIds(values: readonly unknown[]): Record<string, unknown> {
 const PROJECT_ID = /^prj_/;
 const TOKEN_ID = /^tok_/;
 
+/** The name of the user of this process, or its number: a container may run as a user without a name. */
+function readUserName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
 /** Wraps the administration so that the audit log records each change and its result. */
 function auditAdmin(admin: Admin, audit: Audit): Admin {
-  const actor = `admin:${userInfo().username}`;
+  const actor = `admin:${readUserName()}`;
   const record =
     (act: (...values: unknown[]) => unknown, name: string) =>
     async (...values: unknown[]) => {
