@@ -32,12 +32,17 @@ export type Cli = {
   exitCode: ExitCode;
   /** A command that writes events for programs to stderr sets this; then it prints no notes. */
   eventsOnStderr?: boolean;
+  /** Prints a note above the line of progress, while one is redrawn. */
+  printAbove?: (line: string) => void;
   /** Prepares the process before a command runs; not called for help. */
   readonly begin?: (command: string) => void;
 };
 
 /** Prints an escaped line on stderr, unless --quiet. */
-export const printNote = (cli: Cli, line: string): Promise<void> => printNotes(cli, escapeText(line));
+export async function printNote(cli: Cli, line: string): Promise<void> {
+  if (cli.printAbove === undefined) await printNotes(cli, escapeText(line));
+  else cli.printAbove(line);
+}
 
 /** Prints lines that are already escaped on stderr, unless --quiet. */
 export async function printNotes(cli: Cli, lines: string): Promise<void> {

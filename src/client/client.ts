@@ -163,12 +163,13 @@ export function createClient(options: ClientOptions): Client {
     how?: CallOptions,
   ) =>
     // The row's own schema has typed the answer.
-    callJson(operationRow(name), input, settings, how ?? {}) as Promise<Result<N>>;
+    callJson(operationRow(name), input, settings, { ...how, operation: name }) as Promise<Result<N>>;
   const download: Client['download'] = (name, input, how = {}) =>
-    callBytes(operationRow(name), input, settings, how);
+    callBytes(operationRow(name), input, settings, { ...how, operation: name });
   const tree = buildMethodTree(callableNames, (name) => (input, how = {}) => {
     const row = operationRow(name);
-    return (row.success.kind === 'json' ? callJson : callBytes)(row, input, settings, how);
+    const send = row.success.kind === 'json' ? callJson : callBytes;
+    return send(row, input, settings, { ...how, operation: name });
   });
   const methods = tree as Methods; // the same names, split the same way
   const send = createSendUpload(settings, ({ attempt: { projectId, buildAttemptId } }, how) =>

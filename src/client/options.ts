@@ -7,12 +7,19 @@ import {
   optionsOf,
   TEXT,
 } from '../bytes/arguments.ts';
+import type { OperationName } from '../contract/operations/operations.ts';
 import { toHex } from '../bytes/text/encoding.ts';
 import { sleepFor, type Sleep } from './http/deadline.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** A failed attempt that is about to be repeated. */
-export type Retry = { readonly error: unknown; readonly retries: number; readonly delayMs: number };
+export type Retry = {
+  readonly error: unknown;
+  readonly retries: number;
+  readonly delayMs: number;
+  /** The name in the table of operations; absent for the resumption of a body. */
+  readonly operation?: OperationName;
+};
 
 /** Sets the pace of many calls together, so that a delay that a server asks of one holds for all. */
 export type Pace = {
@@ -46,6 +53,8 @@ export type RetryOptions = {
 export type TimeoutOptions = {
   /** From the start of an attempt to the headers of its answer, connecting included; default 30,000. */
   readonly headersMs?: number;
+  /** From the start of a call to the headers of its answer, its retries included; default none. */
+  readonly answerMs?: number;
   /** A body must deliver `stallBytes` bytes, or its end, within this time; default 15,000. */
   readonly stallMs?: number;
   /** Default 1,024. */
@@ -85,6 +94,8 @@ export type ClientOptions = {
   readonly retry?: RetryOptions;
   readonly timeouts?: TimeoutOptions;
   readonly limits?: LimitOptions;
+  /** Called before an attempt is repeated, unless the call has its own `onRetry`. */
+  readonly onRetry?: (retry: Retry) => void;
   readonly userAgent?: string;
   readonly parameterNames?: ParameterNames;
   readonly sleep?: Sleep;
@@ -96,16 +107,17 @@ export type ClientOptions = {
   readonly idempotencyKey?: () => string;
 };
 
+type Unlimited = 'answerMs' | 'totalMs';
 export type Settings = Required<Omit<ClientOptions, 'retry' | 'timeouts' | 'limits' | 'parameterNames'>> & {
   readonly retry: Required<RetryOptions>;
-  readonly timeouts: Required<Omit<TimeoutOptions, 'totalMs'>> & { readonly totalMs: number | undefined };
+  readonly timeouts: Required<Omit<TimeoutOptions, Unlimited>> & Pick<TimeoutOptions, Unlimited>;
   readonly limits: Required<LimitOptions>;
   readonly parameterNames: Required<ParameterNames>;
 };
 
 const MIB = 1024 * 1024;
 const RETRY = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 };
-const TIMEOUTS = { headersMs: 30_000, stallMs: 15_000, stallBytes: 1024, totalMs: undefined };
+const TIMEOUTS = { headersMs: 30_000, stallMs: 15_000, stallBytes: 1024 };
 const LIMITS = { jsonBytes: 16 * MIB, errorBytes: 65_536, redirects: 5, pages: 20_000, items: 10_000 };
 const PARAMETER_NAMES = { packageId: 'packageId', cursor: 'cursor', limit: 'limit' };
 
@@ -114,8 +126,9 @@ const MEMBERS: MembersOf<ClientOptions> = {
   token: TEXT,
   fetch: optional(FUNCTION),
   retry: optional(amountsOf(RETRY)),
-  timeouts: optional(amountsOf(TIMEOUTS)),
+  timeouts: optional(amountsOf({ ...TIMEOUTS, answerMs: undefined, totalMs: undefined })),
   limits: optional(amountsOf(LIMITS)),
+  onRetry: optional(FUNCTION),
   userAgent: optional(TEXT),
   parameterNames: optional(
     optionsOf({ packageId: optional(TEXT), cursor: optional(TEXT), limit: optional(TEXT) }),
@@ -138,6 +151,7 @@ export function readOptions(options: ClientOptions): Settings {
     retry: { ...RETRY, ...options.retry },
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     limits: { ...LIMITS, ...options.limits },
+    onRetry: options.onRetry ?? ((): void => undefined),
     userAgent: options.userAgent ?? 'drillproof',
     parameterNames: { ...PARAMETER_NAMES, ...options.parameterNames },
     sleep: options.sleep ?? sleepFor,

@@ -15,7 +15,7 @@ import {
   withMethods,
 } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
-import type { CallOptions, Pace } from '../client/options.ts';
+import type { CallOptions, Pace, Retry } from '../client/options.ts';
 import type { ExportRef } from '../client/client.ts';
 import { sleepFor, type Sleep } from '../client/http/deadline.ts';
 import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
@@ -109,6 +109,8 @@ const MEMBERS: MembersOf<MirrorOptions> = {
 };
 export const MIRROR_OPTIONS: Kind = optionsOf(MEMBERS);
 
+const IGNORE: OnProgress = () => undefined;
+
 /** The options of one run with their defaults. */
 export type Run = Readonly<ReturnType<typeof readRun>>;
 
@@ -128,7 +130,7 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions) {
     expectManifest: options.expectManifest,
     tool: options.tool ?? 'drillproof',
     signal: options.signal,
-    report: options.onProgress ?? ((): void => undefined),
+    report: options.onProgress ?? IGNORE,
     now,
     sleep,
     startedAtMs: now(),
@@ -142,6 +144,9 @@ export const callOptions = (
   pace: Pace,
 ): Pick<CallOptions, 'pace' | 'onRetry' | 'signal'> => ({
   pace,
-  onRetry: ({ error, delayMs }) => report({ type: 'retry', path, error, delayMs }),
+  // Without a listener here, the client reports the retry.
+  ...(report !== IGNORE && {
+    onRetry: ({ error, delayMs }: Retry) => report({ type: 'retry', path, error, delayMs }),
+  }),
   ...defined({ signal }),
 });

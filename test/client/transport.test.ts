@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { callJson } from '../../src/client/http/call.ts';
 import { readOptions } from '../../src/client/options.ts';
@@ -13,6 +14,7 @@ import {
   sessionRef,
   sleepUntilAborted,
   testClient,
+  partRef,
 } from './make.ts';
 
 const serve = eachServer();
@@ -65,7 +67,41 @@ it('a truncated body is detected even if the platform does not count bytes', asy
   expect(await failureOf(work)).toMatchObject({ code: 'transport.INTERRUPTED' });
 });
 
+it('a retry is reported to onRetry of the client, unless the call has its own', async () => {
+  const server = await serve((_, response, n) =>
+    n % 2 === 0 ? json(response, 503, {}) : json(response, 200, exportResource),
+  );
+  const [ofClient, ofCall]: [unknown[], unknown[]] = [[], []];
+  const { client } = testClient(server.url, { onRetry: (retry) => ofClient.push(retry) });
+  await client.evidence.exports.read(exportRef);
+  await client.evidence.exports.read(exportRef, { onRetry: (retry) => ofCall.push(retry) });
+  const retry = { retries: 0, delayMs: 0, operation: 'evidence.exports.read' };
+  expect([ofClient, ofCall]).toMatchObject([[retry], [retry]]);
+});
+
 describe('a timeout', () => {
+  it('of an answer includes retries and ends the call, but not the reading of its body', async () => {
+    const timeouts = { headersMs: 50, answerMs: 200 };
+    const silent = await serve(() => undefined);
+    const { client } = testClient(silent.url, { timeouts, retry: { retries: 99 } });
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+    expect(silent.seen.length).toBeGreaterThan(1);
+    expect(silent.seen.length).toBeLessThan(9);
+    const slow = await serve(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/zip' });
+      response.write('a');
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      response.end('b');
+    });
+    const { body } = await testClient(slow.url, { timeouts }).client.download(
+      'evidence.exports.parts.download',
+      partRef,
+    );
+    expect(await text(body)).toBe('ab');
+  });
+
   it('of the whole call ends its retries too', async () => {
     const server = await serve((_, response) => json(response, 503, {}));
     const work = readExport(server.url, { timeouts: { totalMs: 100 }, sleep: sleepUntilAborted });
@@ -127,6 +163,7 @@ describe('a change', () => {
     const retries: unknown[] = [];
     const { client } = testClient(server.url);
     await client.sessions.extend(extension, { onRetry: (retry) => retries.push(retry) });
-    expect(retries).toEqual([{ retries: 0, delayMs: 0, error: expect.objectContaining({ status: 503 }) }]);
+    const retry = { retries: 0, delayMs: 0, operation: 'sessions.extend' };
+    expect(retries).toEqual([{ ...retry, error: expect.objectContaining({ status: 503 }) }]);
   });
 });

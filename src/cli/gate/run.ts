@@ -67,7 +67,7 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
     namesNothing ? [] : readPaths(cli, args, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
-  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
+  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait', 'timeout']);
   if (options.url === undefined && remoteOption !== undefined)
     throw usageError(`${remoteOption} is for a control plane`, 'Name it with --url URL.');
   const isPast = checkPast(cli, options);

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import type { Client, ExportRef } from '../../client/client.ts';
 import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
@@ -13,9 +13,10 @@ import {
   addRemoteOptions,
   addStandardOptions,
   parseNumberBetween,
+  parseTime,
 } from '../shared/options/options.ts';
 import { addQueueOptions } from '../shared/options/queue.ts';
-import { parseDuration, parseRate, parseShard, parseTimeOrAge } from '../shared/options/values.ts';
+import { DURATION, parseDuration, parseRate, parseShard } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
@@ -222,5 +223,20 @@ async function mirrorOne(
     events.exportEnded(evidenceExportId, totals, error);
     if (totals.files > 0) await printNotes(cli, formatIncomplete(totals).trimEnd());
     throw error;
+  }
+}
+
+/** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
+const parseTimeOrAge =
+  (now: () => number) =>
+  (value: string): number =>
+    DURATION.test(value) ? now() - parseDuration(value) : parseTimeWithHint(value);
+
+function parseTimeWithHint(value: string): number {
+  try {
+    return parseTime(value);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(`${cause.message} Or a duration before now, such as 14d.`);
   }
 }

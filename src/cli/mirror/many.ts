@@ -32,10 +32,10 @@ import {
 } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
-import { type Progress, withProgress } from '../shared/output/progress.ts';
+import { formatRetry, type Progress, readErrorMessage, withProgress } from '../shared/output/progress.ts';
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
-import { followMany, MirrorTally, readErrorMessage, formatRetry } from './progress.ts';
+import { followMany, MirrorTally } from './progress.ts';
 import type { MirrorCommandOptions } from './setting.ts';
 
 type ManyOptions = MirrorCommandOptions & { readonly project: string };

@@ -1,5 +1,5 @@
 import type { FileState, MirrorEvent, OnProgress } from '../../mirror/run.ts';
-import type { Progress, Whole } from '../shared/output/progress.ts';
+import { formatRetry, type Progress, readErrorMessage, type Whole } from '../shared/output/progress.ts';
 
 /** Counts the events of one mirror. It stores only the files of running downloads. */
 export class MirrorTally {
@@ -179,13 +179,6 @@ function writeNote(progress: Progress, event: MirrorEvent, subject: string): voi
     progress.note(`${subject}the source deletes this export; continuing with the files in the mirror`);
   }
 }
-
-/** Formats `again in 0.4 s: …` before a retry. */
-export const formatRetry = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
-  `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
-
-export const readErrorMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : 'the connection failed';
 
 const addPath = (path: string, message: string): string =>
   message.includes(path) ? message : `${path}: ${message}`;

@@ -108,7 +108,7 @@ export function assertOneSelection(
 
 function assertFrom(options: MirrorCommandOptions): void {
   const other = findSetOption(options, [
-    ...(['url', 'tokenFile', 'caFile', 'list', 'all', 'since'] as const),
+    ...(['url', 'tokenFile', 'caFile', 'timeout', 'list', 'all', 'since'] as const),
     ...(['shard', 'queue', 'wait', 'manifest'] as const),
   ]);
   if (other !== undefined)

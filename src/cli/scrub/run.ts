@@ -182,7 +182,7 @@ async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repa
     const { client } = await openProject(cli, options, hint);
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
-  const stray = findSetOption(options, ['url', 'tokenFile', 'caFile']);
+  const stray = findSetOption(options, ['url', 'tokenFile', 'caFile', 'timeout']);
   if (stray !== undefined)
     throw usageError(`${stray} needs --repair-from source`, `Add --repair-from source, or omit ${stray}.`);
   if (repairFrom === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import { canonicalJson } from '../../bytes/json/canonical.ts';
 import { formatJsonPointer } from '../../bytes/json/parse.ts';
-import type { Operation } from '../../contract/operations/operations.ts';
+import type { Operation, OperationName } from '../../contract/operations/operations.ts';
 import { fillPath } from '../../contract/operations/rows.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import { typeValue } from '../../contract/type-value.ts';
@@ -69,21 +69,27 @@ export type BackOff = (
 ) => Promise<void>;
 
 /** The waits between attempts by the policy of a client. */
-export function createBackOff(settings: Settings, repeatable = true): BackOff {
-  return async (failure, retries, { signal, onRetry } = {}) => {
+export function createBackOff(
+  settings: Settings,
+  { repeatable = true, ...operation }: { readonly repeatable?: boolean } & Named = {},
+): BackOff {
+  return async (failure, retries, { signal, onRetry = settings.onRetry } = {}) => {
     signal?.throwIfAborted();
     const facts = { retries, repeatable, random: settings.random };
     const delayMs = retryDelayMs(failure, facts, settings.retry);
     if (delayMs === undefined) throw failure;
-    onRetry?.({ error: failure, retries, delayMs });
+    onRetry({ error: failure, retries, delayMs, ...operation });
     await settings.sleep(delayMs, signal);
   };
 }
 
+/** The name of the operation, for `onRetry`. */
+type Named = { readonly operation?: OperationName };
+
 type Call = {
   readonly request: WireRequest;
   readonly settings: Settings;
-  readonly options: Pick<CallOptions, 'onRetry' | 'pace'>;
+  readonly options: Pick<CallOptions, 'onRetry' | 'pace'> & Named;
   readonly scope: Scope;
 };
 
@@ -91,7 +97,7 @@ export async function callJson(
   row: Operation,
   input: object,
   settings: Settings,
-  options: CallOptions,
+  options: CallOptions & Named,
 ): Promise<unknown> {
   if (row.success.kind !== 'json') throw new TypeError('the operation answers with bytes: use download');
   const { schema } = row.success;
@@ -113,7 +119,7 @@ export async function callBytes(
   row: Operation,
   input: object,
   settings: Settings,
-  options: DownloadOptions,
+  options: DownloadOptions & Named,
 ): Promise<Download> {
   if (row.success.kind !== 'bytes') throw new TypeError('the operation answers with JSON: use call');
   const { range, ifRange } = options;
@@ -132,20 +138,26 @@ export async function callBytes(
 
 async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>): Promise<T> {
   const { request, settings, options, scope } = call;
-  const { signal } = scope;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
-  for (let retries = 0; ; retries++) {
-    try {
-      signal.throwIfAborted();
-      await options.pace?.enter(signal);
-      const response = await exchange(request, settings, signal);
-      if (!response.ok) throw await readFailure(response, settings, signal);
-      return await read(response);
-    } catch (failure) {
-      signal.throwIfAborted();
-      options.pace?.failed(failure, readRequestedDelayMs(failure));
-      await createBackOff(settings, repeatable)(failure, retries, { ...options, signal });
+  const backOff = createBackOff(settings, { repeatable, ...defined({ operation: options.operation }) });
+  const answering = openScope(scope.signal, settings.timeouts.answerMs);
+  const { signal } = answering;
+  try {
+    for (let retries = 0; ; retries++) {
+      try {
+        signal.throwIfAborted();
+        await options.pace?.enter(signal);
+        const response = await exchange(request, settings, signal);
+        if (!response.ok) throw await readFailure(response, settings, signal);
+        return await read(response);
+      } catch (failure) {
+        signal.throwIfAborted();
+        options.pace?.failed(failure, readRequestedDelayMs(failure));
+        await backOff(failure, retries, { ...options, signal });
+      }
     }
+  } finally {
+    answering.close();
   }
 }
 

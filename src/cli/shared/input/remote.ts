@@ -7,14 +7,15 @@ import type { Fetch } from '../../../client/options.ts';
 import { TransportError } from '../../../errors.ts';
 import { createHttpFetch } from '../../../node/http-fetch.ts';
 import { ioError } from '../../../node/fs-errors.ts';
-import type { Cli } from '../../cli.ts';
+import { type Cli, printNote } from '../../cli.ts';
 import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
+import { formatRetry, readErrorMessage } from '../output/progress.ts';
 import { readInput } from './input.ts';
 
 export async function openProject(
   cli: Cli,
-  { url, project, tokenFile, caFile }: RemoteOptions,
+  { url, project, tokenFile, caFile, timeout }: RemoteOptions,
   hint: string,
 ): Promise<{ readonly client: Client; readonly project: string }> {
   if (url === undefined || project === undefined)
@@ -26,6 +27,9 @@ export async function openProject(
     token: await readToken(cli, tokenFile),
     userAgent: 'drillproof-cli',
     now: cli.now,
+    timeouts: defined({ answerMs: timeout }),
+    onRetry: ({ operation = 'a download', error, delayMs }) =>
+      void printNote(cli, formatRetry({ delayMs }, `${operation}: ${readErrorMessage(error)}`)),
   });
   return { client, project };
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Digest } from '../../../bytes/hash.ts';
 import { DIGEST_FORM, readDigest, readTime, TIME_FORM } from '../../../bytes/text/wording.ts';
+import { parseDuration } from './values.ts';
 
 /** Adds the options of every command; `formats: false` is for a command with other formats. */
 export function addStandardOptions(command: Command, { formats = true } = {}): Command {
@@ -25,6 +26,7 @@ export type RemoteOptions = {
   readonly project?: string;
   readonly tokenFile?: string;
   readonly caFile?: string;
+  readonly timeout?: number;
 };
 
 /** Adds the options that name a control plane; `when` is the condition of the first two. */
@@ -33,7 +35,12 @@ export const addRemoteOptions = (command: Command, when = ''): Command =>
     command
       .option('--url <url>', `${when}base address of the control plane, without /v1`)
       .option('--project <id>', `${when}read through this project`)
-      .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)'),
+      .option('--token-file <file>', 'read the token from this file (default: DRILLPROOF_TOKEN)')
+      .option(
+        '--timeout <duration>',
+        `${when}give up a request without an answer after this time, retries included (default: 30s for each attempt)`,
+        parseDuration,
+      ),
   );
 
 export const addCaFileOption = (command: Command): Command =>

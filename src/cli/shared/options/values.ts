@@ -1,13 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import type { Shard } from '../../../report/merge/shard.ts';
-import { parseTime } from './options.ts';
 
 /** Creates the error of a wrong call. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
   new DrillproofError('usage.INVALID', message, hint === undefined ? {} : { details: { hint } });
 
-const DURATION = /^(\d{1,9})(s|m|h|d)$/;
+export const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const UNIT_MS = new Map([
   ['s', 1_000],
   ['m', 60_000],
@@ -22,21 +21,6 @@ export function parseDuration(value: string): number {
   const ms = Number(number) * (UNIT_MS.get(unit) ?? NaN);
   if (ms <= MAX_DURATION_MS) return ms;
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d, and no more than 365d.');
-}
-
-/** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
-export const parseTimeOrAge =
-  (now: () => number) =>
-  (value: string): number =>
-    DURATION.test(value) ? now() - parseDuration(value) : parseTimeWithHint(value);
-
-function parseTimeWithHint(value: string): number {
-  try {
-    return parseTime(value);
-  } catch (cause) {
-    if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new InvalidArgumentError(`${cause.message} Or a duration before now, such as 14d.`);
-  }
 }
 
 const RATE = /^(\d{1,12})(k|M|G|)$/;

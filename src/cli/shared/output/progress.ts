@@ -50,7 +50,8 @@ function canRedraw({ stderr, env }: Cli): boolean {
   return stderr.isTTY && TERM !== 'dumb' && (CI === '' || CI === 'false');
 }
 
-function createTerminalProgress({ stderr, now }: Cli, firstVerb: string, things: string): Progress {
+function createTerminalProgress(cli: Cli, firstVerb: string, things: string): Progress {
+  const { stderr, now } = cli;
   let verb = firstVerb;
   let shown: { readonly verb: string; readonly whole: Whole } | undefined;
   let drawnAtMs = -Infinity;
@@ -60,7 +61,14 @@ function createTerminalProgress({ stderr, now }: Cli, firstVerb: string, things:
     const line = clipEnd(formatWhole(shown.verb, things, shown.whole), stderr.columns - 1);
     void stderr.write(`${CLEAR_LINE}${line}`);
   };
+  const note = (text: string): void => {
+    const lines = foldLines(escapeText(text), stderr.columns);
+    void stderr.write(`${shown === undefined ? '' : CLEAR_LINE}${lines}\n`);
+    draw();
+  };
+  cli.printAbove = note;
   return {
+    note,
     update(whole) {
       shown = { verb, whole };
       if (now() - drawnAtMs < REDRAW_MS) return;
@@ -68,12 +76,8 @@ function createTerminalProgress({ stderr, now }: Cli, firstVerb: string, things:
       draw();
     },
     phase: (next) => void (verb = next),
-    note(text) {
-      const lines = foldLines(escapeText(text), stderr.columns);
-      void stderr.write(`${shown === undefined ? '' : CLEAR_LINE}${lines}\n`);
-      draw();
-    },
     end() {
+      delete cli.printAbove;
       if (shown !== undefined) void stderr.write(CLEAR_LINE);
       shown = undefined;
     },
@@ -103,3 +107,10 @@ function formatWhole(verb: string, things: string, { done, of, bytes, totalBytes
   const share = totalBytes > 0 ? `, ${percent(bytes, totalBytes)}` : '';
   return `${counts}, ${size(bytes)} of ${size(totalBytes)}${share}`;
 }
+
+/** Formats `again in 0.4 s: …` before a retry. */
+export const formatRetry = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
+  `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
+
+export const readErrorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : 'the connection failed';
