@@ -13,6 +13,7 @@ import {
   useEvidenceFolder,
   world,
 } from '../../make.ts';
+import { isDeep } from '../../../support/deep.ts';
 
 const isRoot = process.getuid?.() === 0;
 const dir = useEvidenceFolder(async () => {
@@ -77,11 +78,13 @@ describe('an output that is not a regular file', () => {
     expect((await lstat('out.zip')).isFIFO()).toBe(true);
   });
 
-  it.runIf(isRoot).each(ALL)('%s writes into a device, which stays a device', async (line) => {
-    execFileSync('mknod', ['out.zip', 'c', '1', '3']); // a null device
-    expect((await write(line)).code).toBeLessThan(2);
-    expect((await lstat('out.zip')).isCharacterDevice()).toBe(true);
-  });
+  if (isDeep)
+    // only root creates devices
+    it.each(ALL)('%s writes into a device, which stays a device', async (line) => {
+      execFileSync('mknod', ['out.zip', 'c', '1', '3']); // a null device
+      expect((await write(line)).code).toBeLessThan(2);
+      expect((await lstat('out.zip')).isCharacterDevice()).toBe(true);
+    });
 
   it('gate ends with 3 for a full device, and prints the decision', async () => {
     const full = isRoot ? dir.path('full') : '/dev/full'; // a broken check lets root replace the device itself
