@@ -60,7 +60,7 @@ const rangeSchema = z
   .check(z.describe('an exact number, or a range from min to max'));
 
 const digest = narrowText(
-  z.string().check(z.regex(DIGEST, 'must be "sha256:" and 64 characters of 0-9 a-f')),
+  z.string().check(z.regex(DIGEST, { error: 'must be "sha256:" and 64 characters of 0-9 a-f', abort: true })),
   isDigest,
 );
 

@@ -108,6 +108,10 @@ describe('a fault', () => {
     );
   });
 
+  it('in a digest is reported once', () => {
+    expect(faultsOf(`${HEAD}run: {builds: ['sha256:zz']}\n`)).toHaveLength(1);
+  });
+
   it('is reported together with all others', () => {
     const faults = faultsOf(`${HEAD}one: 1\ntwo: 2\nage: {max: 5}\nsigners: {distinct: 0}\n`);
     expect(faults.map(([path]) => path)).toEqual(
