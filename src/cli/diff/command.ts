@@ -4,7 +4,7 @@ import { diffReports, renderDiff } from '../../report/diff.ts';
 import { MAX_REPORT_BYTES, readReport } from '../../report/merge/reports.ts';
 import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
-import { withFileName, readInput } from '../shared/input/input.ts';
+import { withFileName, readEvidenceInput } from '../shared/input/input.ts';
 import { addExamples, addStandardOptions } from '../shared/options/options.ts';
 import {
   openReportSigning,
@@ -48,7 +48,7 @@ async function diff(cli: Cli, before: string, after: string, options: ReportSign
 }
 
 async function read(cli: Cli, file: string) {
-  const bytes = await readInput(file, MAX_REPORT_BYTES, cli).catch((cause: unknown) => {
+  const bytes = await readEvidenceInput(file, MAX_REPORT_BYTES, cli).catch((cause: unknown) => {
     if (!(cause instanceof DrillproofError) || cause.code !== 'json.TOO_LARGE') throw cause;
     throw new DrillproofError('report.UNREADABLE', cause.message, { cause });
   });

@@ -32,7 +32,7 @@ import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import { verifyDsse } from '../../verify/signature/verify-dsse.ts';
 import { verifyExport } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
-import { readExportDocuments, readInput, withEvidence } from '../shared/input/input.ts';
+import { readExportDocuments, readEvidenceInput, withEvidence } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
@@ -119,7 +119,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
 async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await requireTrust(cli, options);
-  const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
+  const envelope = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifyDsse(envelope, {
     asOfMs: asOf,
     trust,
@@ -159,7 +159,7 @@ export async function looksLikeJson(path: string): Promise<boolean> {
 }
 
 async function readManifestDocument(cli: Cli, path: string): Promise<SubjectManifest> {
-  const manifest = await readInput(path, DEFAULT_LIMITS.manifestBytes, cli);
+  const manifest = await readEvidenceInput(path, DEFAULT_LIMITS.manifestBytes, cli);
   const value = parseJson(manifest);
   const kind = value !== null && typeof value === 'object' && 'kind' in value ? value['kind'] : undefined;
   if (kind === 'evidence.bundle') return { purpose: 'evidence', manifest };

@@ -12,7 +12,7 @@ import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { looksLikeJson } from '../dsse/command.ts';
 import { formatPlace, openPolicy } from '../policy/run.ts';
-import { readPaths, readInput } from '../shared/input/input.ts';
+import { readPaths, readEvidenceInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { findSetOption } from '../shared/options/options.ts';
 import { openReportSigning } from '../shared/options/signing.ts';
@@ -177,7 +177,7 @@ async function readSummaryFacts(cli: Cli, name: string, { dsse }: GateOptions, s
       `${name} is a verification summary, which --expect-… and --dsse do not apply to`,
       'Pin the summary in the policy, under summary.accepted.',
     );
-  const envelope = await readInput(name, MAX_SUMMARY_BYTES, cli);
+  const envelope = await readEvidenceInput(name, MAX_SUMMARY_BYTES, cli);
   return {
     summary: summaryFacts(envelope, { asOfMs, ...defined({ trust }) }),
     envelopes: [digestOf(envelope)],

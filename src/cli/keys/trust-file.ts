@@ -1,5 +1,5 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import { trustStore, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
@@ -44,7 +44,10 @@ export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKe
   const store = trustStore(keys);
   const bytes = Buffer.from(`${JSON.stringify(trustStoreJwks(store), null, 2)}\n`);
   if (bytes.length > MAX_STORE_BYTES)
-    throw new LimitError('json.TOO_LARGE', `${file.path} would have more than ${MAX_STORE_BYTES} bytes`);
+    throw usageError(
+      `${file.path} would have more than ${MAX_STORE_BYTES} bytes`,
+      'Use several trust stores.',
+    );
   const { current, target } = file;
   if (current !== undefined) await refuseChanged(file, current.bytes);
   const options = current === undefined ? {} : { force: true, mode: current.mode };

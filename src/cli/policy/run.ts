@@ -10,7 +10,7 @@ import { openFile } from '../../node/evidence/file-access.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
+import { DrillproofError, TransportError } from '../../errors.ts';
 import {
   buildSyntheticReport,
   compareDecision,
@@ -70,25 +70,16 @@ export async function openPolicy(
       : openLocal(place, await readParentFile(cli, place));
   const file = isPolicyAddress(path)
     ? await readPinnedPolicy(cli, path, caFile)
-    : openLocal(path, await readPolicyInput(cli, path));
+    : openLocal(path, await readInput(path, MAX_POLICY_BYTES, cli));
   return readPolicy(file, (parent, from) => openParent(resolveRelative(from, parent)), values);
 }
-
-/** Reads a policy or cases. Too many bytes are a wrong call, and not bad evidence. */
-const readPolicyInput = (cli: Cli, path: string): Promise<Uint8Array> =>
-  readInput(path, MAX_POLICY_BYTES, cli).catch((cause: unknown) => {
-    throw cause instanceof LimitError ? createLargeError(cause.message) : cause;
-  });
-
-const createLargeError = (message: string): DrillproofError => new DrillproofError('policy.INVALID', message);
 
 /** Reads a file that a policy names, and not its caller: a FIFO or device would wait, or never end. */
 async function readParentFile(cli: Cli, path: string): Promise<Uint8Array> {
   cli.inputs.add(path);
   const file = await openFile(path);
   return closeAfter(file, async () => {
-    if (file.size > MAX_POLICY_BYTES)
-      throw createLargeError(`${path} has more than ${MAX_POLICY_BYTES} bytes`);
+    if (file.size > MAX_POLICY_BYTES) throw usageError(`${path} has more than ${MAX_POLICY_BYTES} bytes`);
     return file.read(0, file.size);
   });
 }
@@ -118,7 +109,7 @@ export function defineTest(command: Command, cli: Cli): void {
       const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
       const reports: CaseReport[] = [];
       const trial: Trial = { file, folder: dirname(cases), options };
-      const bytes = await readPolicyInput(cli, cases);
+      const bytes = await readInput(cases, MAX_POLICY_BYTES, cli);
       for (const expected of withFileName(cases, () => parseCases(bytes, cases)))
         reports.push(await tryCase(cli, trial, expected));
       const failed = reports.filter(({ holds }) => !holds).length;

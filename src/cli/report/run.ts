@@ -28,7 +28,7 @@ import type { Cli } from '../cli.ts';
 import { writeArchive } from '../mirror/output.ts';
 import { loadCharts } from './charts.ts';
 import { createTally, writeScrub } from '../scrub/output.ts';
-import { formatInputName, readInput, withFileName } from '../shared/input/input.ts';
+import { formatInputName, readEvidenceInput, readInput, withFileName } from '../shared/input/input.ts';
 import { usageError, type FormatTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
 import type { Failure } from '../shared/output/failure.ts';
@@ -141,7 +141,8 @@ export async function verifyChain(
 
 async function readFiles(cli: Cli, names: readonly string[]): Promise<readonly Named<Uint8Array>[]> {
   const files: Named<Uint8Array>[] = [];
-  for (const name of names) files.push({ name, report: await readInput(name, MAX_SIGNED_BYTES, cli) });
+  for (const name of names)
+    files.push({ name, report: await readEvidenceInput(name, MAX_SIGNED_BYTES, cli) });
   return files;
 }
 

@@ -7,7 +7,7 @@ import { exitOfVerdict } from '../../report/run.ts';
 import { renderers } from '../../report/text/text.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
 import { type Cli, describeLook } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { readEvidenceInput, readInput } from '../shared/input/input.ts';
 import {
   addExamples,
   addRemoteOptions,
@@ -81,7 +81,7 @@ async function readResource(
   options: Options,
 ): Promise<Uint8Array> {
   const { file } = options;
-  if (file !== undefined) return readInput(file, MAX_RESOURCE_BYTES, cli);
+  if (file !== undefined) return readEvidenceInput(file, MAX_RESOURCE_BYTES, cli);
   const hint = 'Name a build, a package, --url and --project, or a saved resource with --file FILE.';
   if (buildHash === undefined || packageId === undefined)
     throw usageError(`the ${buildHash === undefined ? 'build' : 'package'} is missing`, hint);

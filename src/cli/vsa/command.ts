@@ -5,7 +5,7 @@ import { verifySummary } from '../../policy/vsa/verify.ts';
 import { renderSummaryReport } from '../../report/text/vsa.ts';
 import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
-import { readInput } from '../shared/input/input.ts';
+import { readEvidenceInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import {
   parseDigest,
@@ -91,7 +91,7 @@ function defineVerify(command: Command, cli: Cli): void {
 async function verify(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
   const trust = await readTrust(cli, options);
   if (trust === undefined) throw usageError('no trusted keys given', 'Pass --trust FILE.');
-  const envelope = await readInput(path, MAX_ENVELOPE_BYTES, cli);
+  const envelope = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifySummary(envelope, {
     asOfMs: options.asOf ?? cli.now(),
     trust,

@@ -152,8 +152,8 @@ it('a policy or cases of more than 1 MiB are a wrong call', async () => {
   await writeFile('large.yaml', `${HEAD}#${' '.repeat(1024 * 1024)}\n`);
   await writeFile('small.yaml', HEAD);
   for (const line of ['check large.yaml', 'explain large.yaml', 'test small.yaml large.yaml'])
-    await expectExit(`policy ${line}`, 2, 'policy.INVALID');
-  await expectExit('gate export --policy large.yaml', 2, 'policy.INVALID');
+    await expectExit(`policy ${line}`, 2, 'usage.INVALID');
+  await expectExit('gate export --policy large.yaml', 2, 'usage.INVALID');
 });
 
 it.runIf(process.platform !== 'win32')(

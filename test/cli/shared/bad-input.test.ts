@@ -25,6 +25,7 @@ useEvidenceFolder(async () => {
     'rsa.pem': execFileSync('openssl', ['genrsa', '2048'], { stdio: ['ignore', 'pipe', 'ignore'] }),
     token: 'dp_live_but_unknown\n',
     nothing: '',
+    large: Buffer.alloc(17 * 1024 * 1024, ' '),
   });
 });
 
@@ -48,6 +49,13 @@ describe('bad input', () => {
     ['verify part-1.zip --trust other', 'io.KIND'],
     ['verify part-1.zip --trust nothing', 'trust.STORE_INVALID'],
     ['verify part-1.zip --trust key.pem', 'usage.INVALID'],
+    ['verify part-1.zip --trust large', 'usage.INVALID'],
+    ['verify part-1.zip --key large,issuer=acme-ci', 'usage.INVALID'],
+    ['gate part-1.zip --policy large', 'usage.INVALID'],
+    ['keys list large', 'usage.INVALID'],
+    ['keys add large --issuer i --trust new', 'usage.INVALID'],
+    [`mirror evexp_000000000001 ${REMOTE} --to new --token-file large`, 'usage.INVALID'],
+    ['dsse verify large --subject part-1.zip --trust trust.json', 'json.TOO_LARGE', 1],
     ['verify part-1.zip --key key.pem,issuer=acme-ci', 'trust.KEY_PRIVATE'],
     ['verify part-1.zip --key rsa.pem,issuer=acme-ci', 'trust.KEY_PRIVATE'],
     ['verify part-1.zip --expect-export evexp_000000000001', 'usage.INVALID'],

@@ -25,10 +25,19 @@ import { parseExportManifest, parseExportResource } from '../../../evidence/expo
 import { type PartDocuments, readPartDocuments } from '../../../evidence/bundle/part.ts';
 
 /**
+ * Reads keys, settings and lists as `readEvidenceInput` does. Too many bytes are a wrong call, and not bad evidence.
+ * @throws DrillproofError `usage.INVALID` beyond `maxBytes`
+ */
+export const readInput = (path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> =>
+  readEvidenceInput(path, maxBytes, cli).catch((cause: unknown) => {
+    throw cause instanceof LimitError ? usageError(cause.message, 'Name the file that you meant.') : cause;
+  });
+
+/**
  * Reads a file of limited size, or standard input for `-`. Pipes such as `<(…)` work too.
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`; LimitError `json.TOO_LARGE` beyond `maxBytes`
  */
-export async function readInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
+export async function readEvidenceInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
   const name = formatInputName(path);
   cli.inputs.add(path);
   const chunks: Uint8Array[] = [];
@@ -64,7 +73,7 @@ export async function readEnvelopes(cli: Cli, files: readonly string[]): Promise
   const envelopes: Uint8Array[] = [];
   let bytes = 0;
   for (const file of files) {
-    const envelope = await readInput(file, MAX_ENVELOPE_BYTES, cli);
+    const envelope = await readEvidenceInput(file, MAX_ENVELOPE_BYTES, cli);
     bytes += envelope.length;
     if (bytes > MAX_TOTAL_BYTES) throw usageError('the envelopes of --dsse have more than 256 MiB together');
     envelopes.push(envelope);
