@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { extname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build, type BuildOptions } from 'esbuild';
+import { nodeResolve } from '@rollup/plugin-node-resolve';
+import { build, type BuildOptions, transform } from 'esbuild';
+import { rollup } from 'rollup';
+import { build as viteBuild } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifyDirectory } from '../../src/node.ts';
 import { secondOpinion } from '../../src/node/second-opinion/second-opinion.ts';
@@ -40,6 +44,40 @@ it.each<[string, BuildOptions, number, number]>([
     });
     expect(code.length).toBeLessThanOrEqual(bytes);
     expect(gzipSync(code).length).toBeLessThanOrEqual(gzipped);
+  },
+);
+
+it.each<[string, (entry: string, out: string) => Promise<unknown>]>([
+  [
+    'rollup',
+    async (input, file) => {
+      const plugins = [nodeResolve({ browser: true })];
+      await (await rollup({ input, plugins })).write({ file, format: 'es' });
+    },
+  ],
+  [
+    'vite',
+    (entry, file) =>
+      viteBuild({
+        configFile: false,
+        logLevel: 'silent',
+        build: {
+          lib: { entry, formats: ['es'], fileName: () => basename(file) },
+          outDir: dirname(file),
+          emptyOutDir: false,
+        },
+      }),
+  ],
+])(
+  '%s bundles verifyAttestation for browsers without settings, in at most 139 kB minified',
+  async (name, bundleWith) => {
+    await writeFiles(project, { [`${name}/main.js`]: `export { verifyAttestation } from 'drillproof';` });
+    const file = join(project, name, 'bundle.mjs');
+    await bundleWith(join(project, name, 'main.js'), file);
+    const { code } = await transform(readFileSync(file, 'utf8'), { minify: true, legalComments: 'none' });
+    expect(code.length).toBeLessThanOrEqual(139_000);
+    const { verifyAttestation } = (await import(file)) as typeof import('drillproof');
+    expect(verifyAttestation('{}', { asOfMs: NOW }).verdict).toBe('invalid');
   },
 );
 
