@@ -59,7 +59,7 @@ export async function gate(cli: Cli, args: readonly string[], options: GateOptio
   await writeDecision(cli, decision, { outputs, options, summary, sign });
 }
 
-/** Reads all configuration. Every error in it is a wrong call. */
+/** Reads all configuration. A fault in it is a wrong call; a server of policies that does not respond is not. */
 async function readSettings(cli: Cli, args: readonly string[], options: GateOptions) {
   const namesNothing = args.length === 0 && options.list === undefined;
   // Both name inputs, which no output may replace, even in a wrong call.
@@ -67,7 +67,7 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
     namesNothing ? [] : readPaths(cli, args, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
-  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait', 'timeout']);
+  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
   if (options.url === undefined && remoteOption !== undefined)
     throw usageError(`${remoteOption} is for a control plane`, 'Name it with --url URL.');
   const isPast = checkPast(cli, options);
@@ -75,8 +75,9 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
   const { format: _format, ...verifying } = options;
   const policy = unwrap(policyResult);
   const isFetched = policy.sources.some(({ path }) => /^https:/i.test(path));
-  if (options.caFile !== undefined && options.url === undefined && !isFetched)
-    throw usageError('--ca-file is for an https server', 'Pass --url URL, or --policy https://….');
+  const serverOption = findSetOption(options, ['caFile', 'timeout']);
+  if (serverOption !== undefined && options.url === undefined && !isFetched)
+    throw usageError(`${serverOption} is for a server`, 'Pass --url URL, or --policy https://….');
   const settings = {
     ...(await readConfiguration(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
     // Every layer must hold, so the strictest decides.

@@ -51,7 +51,7 @@ const PARENT = /\bpath["']?\s*:\s*["']?([^"'\n,}]+)/g;
 export async function openPolicy(
   cli: Cli,
   path: string | undefined,
-  { param: values = {}, caFile }: Omit<PolicyOptions, 'param'> & { readonly param?: ParameterValues },
+  { param: values = {}, ...server }: Omit<PolicyOptions, 'param'> & { readonly param?: ParameterValues },
 ): Promise<Policy> {
   if (path === undefined) {
     if (values !== 'sample' && Object.keys(values).length > 0)
@@ -66,10 +66,10 @@ export async function openPolicy(
   };
   const openParent = async (place: string): Promise<PolicyBytes> =>
     isPolicyAddress(place)
-      ? readPolicyAddress(cli, place, caFile)
+      ? readPolicyAddress(cli, place, server)
       : openLocal(place, await readParentFile(cli, place));
   const file = isPolicyAddress(path)
-    ? await readPinnedPolicy(cli, path, caFile)
+    ? await readPinnedPolicy(cli, path, server)
     : openLocal(path, await readInput(path, MAX_POLICY_BYTES, cli));
   return readPolicy(file, (parent, from) => openParent(resolveRelative(from, parent)), values);
 }
@@ -191,6 +191,7 @@ const formatTests = (reports: readonly CaseReport[], failed: number): string =>
     '',
   ].join('\n');
 
+type ServerOptions = Pick<PolicyOptions, 'caFile' | 'timeout'>;
 type PolicyBytes = { readonly path: string; readonly bytes: Uint8Array };
 
 const REMOTE = /^(?:https?:\/\/|git:)/i;
@@ -206,20 +207,20 @@ export const formatPlace = (place: string): string =>
 const isGit = (place: string): boolean => /^git:/i.test(place);
 
 /** Reads `https://…#sha256:…` or `git:REVISION:PATH#sha256:…`; the digest is that of the file. */
-async function readPinnedPolicy(cli: Cli, place: string, caFile?: string): Promise<PolicyBytes> {
+async function readPinnedPolicy(cli: Cli, place: string, server: ServerOptions): Promise<PolicyBytes> {
   if (!isGit(place)) parseAddress(place);
   const [, address, expected] = PINNED.exec(place) ?? [];
   if (address === undefined || expected === undefined)
     throw new DrillproofError('policy.SOURCE_UNPINNED', `${formatPlace(place)} has no digest`);
-  const file = await readPolicyAddress(cli, address, caFile);
+  const file = await readPolicyAddress(cli, address, server);
   const actual = digestOf(file.bytes);
   if (actual === expected) return file;
   const message = `the SHA-256 of ${file.path} does not match: it is ${actual}`;
   throw new DrillproofError('policy.SOURCE_MISMATCH', message, { details: { expected, actual } });
 }
 
-async function readPolicyAddress(cli: Cli, address: string, caFile?: string): Promise<PolicyBytes> {
-  const bytes = await (isGit(address) ? readFromGit(cli, address) : fetchPolicy(cli, address, caFile));
+async function readPolicyAddress(cli: Cli, address: string, server: ServerOptions): Promise<PolicyBytes> {
+  const bytes = await (isGit(address) ? readFromGit(cli, address) : fetchPolicy(cli, address, server));
   return { path: formatPlace(address), bytes };
 }
 
@@ -270,11 +271,15 @@ function describeCause(cause: unknown): string {
   return line === '' ? cause.message : line;
 }
 
-async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined): Promise<Uint8Array> {
+async function fetchPolicy(
+  cli: Cli,
+  address: string,
+  { caFile, timeout: timeoutMs = FETCH_TIMEOUT_MS }: ServerOptions,
+): Promise<Uint8Array> {
   const url = parseAddress(address);
   if (url.protocol !== 'https:') throw createUnreadableError(address, 'only https addresses are read');
   const send = await createFetch(cli, caFile);
-  const timeout = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([cli.signal, timeout]);
   try {
     return await readAnswer(
@@ -286,7 +291,7 @@ async function fetchPolicy(cli: Cli, address: string, caFile: string | undefined
     if (cause instanceof DrillproofError && !(cause instanceof TransportError)) throw cause;
     // The same call may succeed later.
     const { code, message } = timeout.aborted
-      ? { code: 'transport.TIMEOUT' as const, message: `no answer within ${FETCH_TIMEOUT_MS / 1000} s` }
+      ? { code: 'transport.TIMEOUT' as const, message: `no complete answer within ${timeoutMs / 1000} s` }
       : networkError(cause, 'headers');
     throw new TransportError(code, `cannot read ${formatPlace(address)}: ${message}`, { cause });
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSilentServer } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
 import { writeFiles } from '../../support/folder.ts';
 import { privateAuthority } from '../../support/tls.ts';
@@ -111,6 +111,15 @@ it.each([
 
 it('a server of policies that is down ends with 3', async () => {
   await expectExit(`gate any --policy https://127.0.0.1:9/p.yaml${ZEROS}`, 3, 'transport.UNREACHABLE');
+});
+
+it('gate --timeout limits the time of a server of policies that accepts and never answers', async () => {
+  const silent = createSilentServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/p.yaml`;
+  await expectExit(`gate any --policy ${address}${ZEROS} --timeout 1s`, 3, 'drillproof: transport.TIMEOUT');
+  silent.close();
+  await expectExit('gate any --timeout 1s', 2, 'drillproof: usage.INVALID');
 });
 
 it('the query of an address of a policy, which may have a token, is in no output', async () => {

@@ -118,9 +118,8 @@ export function parseFileSpec<N extends string>(
   return { ...members, file: words.join(',') };
 }
 
-export type PolicyOptions = {
+export type PolicyOptions = Pick<RemoteOptions, 'caFile' | 'timeout'> & {
   readonly param?: Readonly<Record<string, string>>;
-  readonly caFile?: string;
 };
 
 export const addParameterOption = (command: Command): Command =>
