@@ -20,6 +20,7 @@ import {
   commonHeaders,
   ControlError,
   buildErrorAnswer,
+  discardBody,
   newCorrelationId,
   notFound,
   formatReprDigest,
@@ -36,8 +37,8 @@ import {
   validateHead,
 } from './http/validate.ts';
 import { createRouter, type HttpRequest } from './http/request.ts';
-import type { RateLimiter, TransferSlots } from './http/rate-limit.ts';
-import type { Audit } from './telemetry/log.ts';
+import type { Owner, RateLimiter, TransferSlots } from './http/rate-limit.ts';
+import { type Audit, selectIds } from './telemetry/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
@@ -95,6 +96,10 @@ export type AppDependencies = ServerContext & {
   readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };
   readonly slots: { readonly downloads: TransferSlots; readonly uploads: TransferSlots };
   readonly audit: Audit;
+  /** Whether every read of a token is recorded too. */
+  readonly auditReads: boolean;
+  /** Limits the lines of requests without a token, so that they cannot fill the disk. */
+  readonly anonymousLines: RateLimiter;
   readonly metrics: Metrics;
   readonly observer: Observer;
   /** Endpoints without a token, by path. */
@@ -108,6 +113,9 @@ type Exchange = AppDependencies & {
   readonly request: HttpRequest;
   readonly correlationId: string;
   readonly observation: Observation;
+  readonly client: string | undefined;
+  /** What a change made, for the audit log. */
+  outcome?: object;
 };
 
 // `Handlers` types each handler by its row; from here on only the name connects the two.
@@ -122,7 +130,7 @@ async function admit(
   kind: keyof AppDependencies['rates'] = 'requests',
 ): Promise<Principal> {
   const principal = await authenticate(store, request.header('authorization'), now());
-  observation.tokenId = principal.tokenId;
+  observation.owner = principal;
   const wait = await rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
     metrics.rateLimited();
@@ -196,7 +204,7 @@ const RETRY_AFTER_MS = 1_000;
 function takeSlot(
   { request: { outgoing }, slots, metrics }: Exchange,
   kind: keyof AppDependencies['slots'],
-  owner: Parameters<TransferSlots['take']>[0],
+  owner: Owner,
 ): void {
   if (outgoing === undefined) return;
   const end = slots[kind].take(owner);
@@ -246,6 +254,7 @@ async function runChange(
   const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
   const answer = await handlerOf(exchange.handlers, name)({ ...head, body, change });
   const { value, replayed } = answer as Outcome<object>;
+  exchange.outcome = { ...value, ...(replayed && { replayed }) };
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);
 }
@@ -264,7 +273,10 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
     return read(exchange, call, {
       ...head,
       content: describeContent(request, {
-        admit: (owner) => takeSlot(exchange, 'uploads', owner),
+        admit: (owner) => {
+          exchange.observation.owner = owner;
+          takeSlot(exchange, 'uploads', owner);
+        },
         onRead: () => sendContinue(exchange),
         arrival: () => watchArrival(exchange, limits.uploadBytesPerSecond),
       }),
@@ -276,15 +288,47 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   if (Object.values(params).some((value) => value.includes('\0'))) throw notFound();
   if (body !== undefined) return runChange(exchange, call, principal, { ...head, ...body });
   if (kind === 'downloads') takeSlot(exchange, kind, principal);
-  const answer = await read(exchange, call, { ...head, principal });
-  if (row.permission === 'evidence.read') recordRead(exchange, call, principal);
-  return answer;
+  return read(exchange, call, { ...head, principal });
 }
 
-/** Records who read which evidence, before any of it is sent. */
-function recordRead({ audit, correlationId }: Exchange, { name, params }: Call, principal: Principal): void {
-  const { tokenId, organizationId } = principal;
-  audit({ actor: tokenId, action: name, facts: { organizationId, ...params, correlationId } });
+// Without a valid token, without a permission, and what does not exist or the token may not see.
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
+// The parameters of a refused path are any text.
+const MAX_FACT = 256;
+
+/** Returns whether the audit log has a line of a request: a change, a refusal, a download, and any read if configured. */
+function isRecorded(
+  { request, auditReads, observation }: Exchange,
+  row: Operation | undefined,
+  status: number,
+) {
+  if (status === 429) return false; // otherwise a token could write without a limit
+  if (REFUSED.has(status) || !isSafe(request) || row?.success.kind === 'bytes') return true;
+  return auditReads && observation.owner !== undefined;
+}
+
+/** Records who did what to which resource, with which result, before the answer is sent. */
+async function record(
+  exchange: Exchange,
+  { operation, row }: Target,
+  params: Call['params'],
+  { status, code }: Answer,
+): Promise<void> {
+  const { request, audit, anonymousLines, correlationId, client, outcome = {}, observation } = exchange;
+  if (!isRecorded(exchange, row, status)) return;
+  const { owner } = observation;
+  if (owner === undefined && (await anonymousLines.take('')) !== undefined) return;
+  const path = Object.entries(params).map(([name, value]) => [name, value.slice(0, MAX_FACT)]);
+  const facts = {
+    ...defined({ organizationId: owner?.organizationId }),
+    ...Object.fromEntries(path),
+    ...selectIds([...Object.values(outcome), outcome]),
+    ...('replayed' in outcome && { replayed: true }),
+    ...(row === undefined && { method: request.method }),
+    ...defined({ client }),
+    correlationId,
+  };
+  audit({ actor: owner?.tokenId ?? 'anonymous', action: operation, facts, ...defined({ code }) });
 }
 
 const methodError = (allow: readonly string[]): ControlError =>
@@ -308,7 +352,13 @@ async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<A
 export type App = (request: HttpRequest) => Promise<Answer>;
 
 type Step = (exchange: Exchange, params: Call['params']) => Promise<Answer>;
-type Target = { readonly operation: string; readonly step: Step };
+/** What answers a request. An endpoint that is open to everyone is not recorded. */
+type Target = {
+  readonly operation: string;
+  readonly step: Step;
+  readonly row?: Operation;
+  readonly isOpen?: boolean;
+};
 
 /** Creates the HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): App {
@@ -316,28 +366,34 @@ export function createApp(dependencies: AppDependencies): App {
   const open = new Map<string, Target>(
     Object.entries(dependencies.open).map(([path, endpoint]) => [
       path,
-      { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint) },
+      { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint), isOpen: true },
     ]),
   );
   const find = createRouter<Target>(
-    operationNames.map((name) => ({
-      ...operationRow(name),
-      target: { operation: name, step: (exchange, params) => operate(exchange, { name, params }) },
-    })),
+    operationNames.map((name) => {
+      const row = operationRow(name);
+      const step: Step = (exchange, params) => operate(exchange, { name, params });
+      return { ...row, target: { operation: name, step, row } };
+    }),
   );
   const unrouted: Target = { operation: 'unrouted', step: refuseUnrouted };
   return async (request) => {
     const { method, path, outgoing } = request;
     const route = open.has(path) ? undefined : find(method, path);
-    const { operation, step } = route?.target ?? open.get(path) ?? unrouted;
+    const target = route?.target ?? open.get(path) ?? unrouted;
+    const { operation, step } = target;
     const correlationId = newCorrelationId();
     const client = readClientAddress(request, trustProxy);
     const observation = observer.begin({ correlationId, operation, method, client }, outgoing);
-    let answer: Answer;
+    const exchange: Exchange = { ...dependencies, request, correlationId, observation, client };
+    const params = route?.params ?? {};
+    const fail = (error: unknown): Answer => buildErrorAnswer(error, correlationId, log);
+    let answer = await step(exchange, params).catch(fail);
     try {
-      answer = await step({ ...dependencies, request, correlationId, observation }, route?.params ?? {});
+      if (target.isOpen !== true) await record(exchange, target, params, answer);
     } catch (error) {
-      answer = buildErrorAnswer(error, correlationId, log);
+      discardBody(answer);
+      answer = fail(error);
     }
     observation.answered(answer);
     return answer;

@@ -59,8 +59,12 @@ export type ServerOptions = {
    * and the header is not trusted.
    */
   readonly trustProxy?: boolean;
-  /** Records who read which evidence, before any of it is sent; if it throws, nothing is sent. Default: none. */
+  /**
+   * Records each change, refusal and download before the answer is sent; if it throws, the answer is 503. Default: none.
+   */
   readonly audit?: Audit;
+  /** Whether `audit` gets every other read of a token too. Default: no. */
+  readonly auditReads?: boolean;
 };
 const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   store: OBJECT,
@@ -78,6 +82,7 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   page: optional(TEXT),
   trustProxy: optional(FLAG),
   audit: optional(FUNCTION),
+  auditReads: optional(FLAG),
 };
 
 /** A control plane (control API). `listen` serves it over HTTP. */
@@ -128,7 +133,7 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 export function createServer(options: ServerOptions): ControlServer {
   checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
   const { store, blobs, now = Date.now, log = () => undefined } = options;
-  const { audit = () => undefined, trustProxy = false } = options;
+  const { audit = () => undefined, auditReads = false, trustProxy = false } = options;
   const context = { store, blobs, now, log };
   const limits = { ...defaultLimits, ...options.limits };
   const cursors = once<Cursors>(async () => createCursors(await store.secret('cursor')));
@@ -153,11 +158,13 @@ export function createServer(options: ServerOptions): ControlServer {
     downloads: createTransferSlots(limits.downloads),
     uploads: createTransferSlots(limits.uploads),
   };
+  const anonymousLines = createRateLimiter({ perSecond: 10, burst: 100, maxKeys: 1, now });
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log);
   const readiness = createReadiness(context);
   const open = { ...buildEndpoints(metrics, readiness), ...buildPageEndpoint(options.page) };
-  const app = { handlers, rates, slots, audit, limits, metrics, observer, open, trustProxy };
+  const recording = { audit, auditReads, anonymousLines };
+  const app = { handlers, rates, slots, ...recording, limits, metrics, observer, open, trustProxy };
   const answer = createApp({ ...context, ...app });
   return {
     observer,

@@ -30,6 +30,7 @@ type Options = LogOptions & {
   readonly trustProxy?: boolean;
   readonly drainDelay: number;
   readonly auditLog?: string;
+  readonly auditReads?: boolean;
   readonly modelTiers?: string;
 };
 
@@ -62,7 +63,11 @@ export function defineServeCommand(command: Command, cli: Cli): void {
       parseNumberBetween(0, DAY_S),
       0,
     )
-    .option('--audit-log <file>', 'file that records who read which evidence (default: audit.log in --data)');
+    .option(
+      '--audit-log <file>',
+      'file that records changes, refusals and downloads (default: audit.log in --data)',
+    )
+    .option('--audit-reads', 'record every other read of a token too');
   command.option(
     '--model-tiers <names>',
     `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
@@ -85,10 +90,12 @@ function parsePublicUrl(value: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
+const AUDIT_HINT = 'no audit log is written: name a file with --audit-log or DRILLPROOF_AUDIT_LOG';
+
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
 async function serve(cli: Cli, options: Options): Promise<void> {
-  const { data, host, port, trustProxy = false, drainDelay } = options;
+  const { data, host, port, trustProxy = false, auditReads = false, drainDelay } = options;
   const { limits, tiers, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
   const { store, blobs, places } = await openData(cli, data, true, opening);
@@ -105,7 +112,8 @@ async function serve(cli: Cli, options: Options): Promise<void> {
     now: cli.now,
     limits,
     log,
-    audit,
+    auditReads,
+    ...defined({ audit }),
     ...tiers,
     trustProxy,
     version,
@@ -118,6 +126,7 @@ async function serve(cli: Cli, options: Options): Promise<void> {
     try {
       await writeProduct(cli, { kind: 'listening', url, ...places.names }, `${url}\n`);
       await announce(await formatWelcome({ store, places }, data, host), 'serve.started', { url, version });
+      if (audit === undefined) log({ level: 'warn', event: 'serve.unaudited', facts: { hint: AUDIT_HINT } });
       if (!cli.signal.aborted) await once(cli.signal, 'abort');
       server.stopping();
       await announce('stopping: completing running answers', 'serve.stopping');

@@ -3,6 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError } from './envelope.ts';
+import type { Owner } from './rate-limit.ts';
 import type { HttpRequest } from './request.ts';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
@@ -132,7 +133,7 @@ export type Content = {
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
   /** Counts the upload among those of its owner. @throws ControlError `control.RATE_LIMITED`, `control.UNAVAILABLE` */
-  readonly admit: (owner: { readonly tokenId: string; readonly organizationId: string }) => void;
+  readonly admit: (owner: Owner) => void;
   readonly bytes: () => Bytes;
 };
 

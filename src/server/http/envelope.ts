@@ -136,6 +136,11 @@ export type Answer = Pick<ErrorAnswer, 'status' | 'headers'> & {
 const isLarge = (body: Answer['body']): body is LargeBody =>
   body !== null && typeof body === 'object' && 'writeTo' in body;
 
+/** Releases what the body of an answer holds, if the answer is not sent. */
+export const discardBody = ({ body }: Answer): void => {
+  if (isLarge(body)) void body.toWeb().cancel();
+};
+
 const toWebBody = (body: Answer['body']): BodyInit | null => {
   if (isLarge(body)) return body.toWeb();
   return body instanceof Uint8Array ? Uint8Array.from(body) : body;

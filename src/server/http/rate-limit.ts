@@ -106,7 +106,8 @@ export function createSharedRateLimiter(
   };
 }
 
-type Owner = { readonly tokenId: string; readonly organizationId: string };
+/** A token and its organization. */
+export type Owner = { readonly tokenId: string; readonly organizationId: string };
 
 /** `take` counts a running transfer; it returns a function to call once at its end, or the limit that is reached. */
 export type TransferSlots = {

@@ -137,13 +137,24 @@ export function createLog(options: {
   };
 }
 
-/** An action and its actor: the id of a token, or `admin:` and the user of this machine. */
+/** An action and its actor: the id of a token, `anonymous`, or `admin:` and the user of this machine. */
 export type AuditEntry = {
   readonly actor: string;
   readonly action: string;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly code?: string;
 };
+
+/** Selects the ids and hashes of some objects, never the hash of a token. */
+export const selectIds = (values: readonly unknown[]): Record<string, string> =>
+  Object.fromEntries(
+    values
+      .flatMap((value) => (typeof value === 'object' && value !== null ? Object.entries(value) : []))
+      .filter(
+        (entry): entry is [string, string] =>
+          typeof entry[1] === 'string' && /(Id|Hash)$/.test(entry[0]) && entry[0] !== 'tokenHash',
+      ),
+  );
 
 /** Records an entry. @throws DrillproofError `io.DISK_FULL`, `io.READ_ONLY`, `io.WRITE_FAILED` */
 export type Audit = (entry: AuditEntry) => void;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Answer, ErrorAnswer } from '../http/envelope.ts';
+import type { Owner } from '../http/rate-limit.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -31,7 +32,8 @@ type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Re
 
 /** A running request, to which the steps that answer it add facts. */
 export type Observation = {
-  tokenId?: string;
+  /** The token of the request, or the one that requested the upload, and its organization. */
+  owner?: Owner;
   /** Bytes that were written to the connection without the Response. */
   streamed: number;
   /** Records the decided answer, which may not be sent yet. */
@@ -51,7 +53,7 @@ const countBodyBytes = (answer: Decided | undefined, method: string): number =>
 export function createObserver(metrics: Metrics, log: Log) {
   const ended = (
     { client, ...arrival }: Arrival,
-    { tokenId, streamed }: Observation,
+    { owner, streamed }: Observation,
     answer: Decided | undefined,
     { status, seconds, aborted }: End,
   ): void => {
@@ -67,7 +69,7 @@ export function createObserver(metrics: Metrics, log: Log) {
       durationMs: Math.round(seconds * 10_000) / 10,
       bytes,
       aborted: aborted || undefined,
-      tokenId,
+      tokenId: owner?.tokenId,
       client,
     });
   };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { call, expectResult, useScratch } from '../make.ts';
 
@@ -18,6 +18,12 @@ it('admin import lists each resource of a file, then of standard input as unchan
   await createProject();
   const first = await admin(`import ${EXAMPLE}`);
   expect([first.code, first.stderr]).toEqual([0, '']);
+  const audit = await readFile(dir.path('data/audit.log'), 'utf8');
+  expect(JSON.parse(audit.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    action: 'admin.importResources',
+    created: 4,
+    unchanged: 0,
+  });
   expect(first.stdout).toMatch(/^ *created +run +prj_0123456789ab +hrun_0123456789ab$/m);
   const again = await admin('import - --json', readFileSync(EXAMPLE, 'utf8'));
   const types = ['environment', 'session', 'run', 'authoring_session'];

@@ -164,7 +164,8 @@ if (isDeep) {
       await writeBlob(env);
       const serving = start(`serve --data ${dir.path('data')} --port 0 --json`, { env });
       try {
-        let text = '';
+        let [text, stderr] = ['', ''];
+        serving.stderr.on('data', (chunk) => (stderr += String(chunk)));
         for await (const chunk of serving.stdout) {
           text += String(chunk);
           if (text.includes('}\n')) break;
@@ -172,6 +173,7 @@ if (isDeep) {
         const { url, store, blobs } = JSON.parse(text) as { url: string; store: string; blobs: string };
         expect([store, blobs]).toEqual(['PostgreSQL', expect.stringMatching(/^s3:\/\/test-.*\/prefix\/$/)]);
         expect((await fetch(`${url}/healthz`)).status).toBe(200);
+        expect(stderr).toContain('"event":"serve.unaudited"');
         expect(await adminJson('check', env)).toMatchObject({ blobs: 1, intact: 1, findings: [] });
         expect(await adminJson('migrate', env)).toMatchObject({ store: 'PostgreSQL' });
       } finally {

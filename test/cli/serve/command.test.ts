@@ -156,11 +156,15 @@ describe('the settings of serve', () => {
 
 const readEntries = async (path: string) => parseLines(await readFile(path, 'utf8'));
 
-it('the audit log records who read which evidence, and is read by its owner only', async () => {
+it('the audit log records downloads, refusals and, with --audit-reads, reads, and is read by its owner only', async () => {
   const { bearer } = await ingestEvidence();
   const { url } = await serve();
+  const bundle = `/v1/projects/${PROJECT}/evidence/${id('evidence', 1)}`;
+  expect(await statusesOf(url + bundle, bearer, 1)).toEqual([200]);
   expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
   expect(await statusesOf(`${url}${PART}0`, bearer, 1)).toEqual([404]);
+  const other = await serve('--audit-reads');
+  expect(await statusesOf(other.url + bundle, bearer, 1)).toEqual([200]);
   const path = dir.path('data/audit.log');
   expect(await readEntries(path)).toEqual([
     expect.objectContaining({
@@ -169,7 +173,10 @@ it('the audit log records who read which evidence, and is read by its owner only
       projectId: PROJECT,
       evidenceExportId: EXPORT,
       evidenceBundleId: id('evidence', 1),
+      client: '127.0.0.1',
     }),
+    expect.objectContaining({ action: 'evidence.exports.parts.download', code: 'control.NOT_FOUND' }),
+    expect.objectContaining({ action: 'evidence.bundles.read' }),
   ]);
   for (const name of ['audit.log', 'store.sqlite', 'store.sqlite-wal'])
     expect((await stat(dir.path(`data/${name}`))).mode & 0o077).toBe(0);
@@ -184,14 +191,21 @@ it('the audit log sends no evidence when it cannot be written', async () => {
 it('the audit log records what admin did, without the text of a token, and what failed', async () => {
   const create = `admin org create --name a --id ${ORG} ${formatData()}`;
   await drillproof(create);
-  const createToken = `admin token create --organization ${ORG} --all-projects ${formatData()}`;
+  const createToken = `admin token create --organization ${ORG} --all-projects --expires-at 2099-01-01 ${formatData()}`;
   const { stdout } = await drillproof(createToken);
   await drillproof(create);
   const path = dir.path('data/audit.log');
   const actor = expect.stringMatching(/^admin:/);
   expect(await readEntries(path)).toEqual([
     expect.objectContaining({ actor, action: 'admin.createOrganization', organizationId: ORG }),
-    expect.objectContaining({ actor, action: 'admin.createToken', tokenId: expect.stringMatching(/^tok_/) }),
+    expect.objectContaining({
+      actor,
+      action: 'admin.createToken',
+      tokenId: expect.stringMatching(/^tok_/),
+      projects: 'all',
+      permissions: expect.arrayContaining(['evidence.read']),
+      expiresAtMs: expect.any(Number),
+    }),
     expect.objectContaining({ actor, action: 'admin.createOrganization', code: 'server.ADMIN_REFUSED' }),
   ]);
   const secret = /dp_[\w-]{43}/.exec(stdout)?.[0] ?? '';

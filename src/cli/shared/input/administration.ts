@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { type Admin, createAdmin } from '../../../server/admin/admin.ts';
+import type { ImportedResource } from '../../../server/admin/import.ts';
 import {
   type Audit,
   createAudit,
@@ -14,6 +15,7 @@ import {
   type LogFormat,
   type LogLevel,
   logLevels,
+  selectIds,
 } from '../../../server/telemetry/log.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
@@ -44,7 +46,7 @@ export async function withAdmin<T>(
   return closeAfter(stores.store, async () => {
     const admin = createAdmin({ ...stores, now: cli.now });
     const audit = openAudit(cli, { data }, stores.places);
-    return work({ ...stores, admin: auditAdmin(admin, audit) });
+    return work({ ...stores, admin: audit === undefined ? admin : auditAdmin(admin, audit) });
   });
 }
 
@@ -59,26 +61,39 @@ export async function openData(
   return openStores(cli.env, data, { now: cli.now, ...options });
 }
 
-/** The audit log: the file that an option or DRILLPROOF_AUDIT_LOG names, or one in the data folder, if it is used. */
+/** The audit log: the file that an option or DRILLPROOF_AUDIT_LOG names, or one in the data folder, if that is used. */
 export function openAudit(
   cli: Cli,
   { data, auditLog = cli.env['DRILLPROOF_AUDIT_LOG'] }: { readonly data: string; readonly auditLog?: string },
   { folders }: Stores['places'],
-): Audit {
+): Audit | undefined {
   const path = auditLog ?? (folders.includes(data) ? join(data, 'audit.log') : undefined);
-  return path === undefined ? () => undefined : createAudit(path, cli.now);
+  return path === undefined ? undefined : createAudit(path, cli.now);
 }
 
-/** Selects the ids in arguments and results, never the hash of a token. */
-function selectIds(values: readonly unknown[]): Record<string, unknown> {
-  const members = values.flatMap((value) =>
-    typeof value === 'object' && value !== null ? Object.entries(value) : [],
-  );
-  return Object.fromEntries(
-    members.filter(
-      ([name, value]) => typeof value === 'string' && /(Id|Hash)$/.test(name) && name !== 'tokenHash',
-    ),
-  );
+const STATED = /^(name|scope|projects|permissions|created|.+Ms)$/;
+
+/** Selects what states a change, next to its ids: never the text of a token. */
+const selectStated = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(
+        Object.entries(value).filter(([name, member]) => STATED.test(name) || typeof member === 'number'),
+      )
+    : {};
+
+/** Describes a change: its ids and values, or how many resources an import created and found unchanged. */
+function describeChange(values: readonly unknown[], result: unknown): Record<string, unknown> {
+  if (Array.isArray(result)) {
+    const results = (result as readonly ImportedResource[]).map((resource) => resource.result);
+    const created = results.filter((outcome) => outcome === 'created').length;
+    return { created, unchanged: results.length - created };
+  }
+  const nested = typeof result === 'object' && result !== null ? Object.values(result) : [];
+  return {
+    ...selectStated(values[0]),
+    ...selectStated(result),
+    ...selectIds([...values, ...nested, result]),
+  };
 }
 
 const PROJECT_ID = /^prj_/;
@@ -107,8 +122,7 @@ function auditAdmin(admin: Admin, audit: Audit): Admin {
       const entry = { actor, action: `admin.${name}` };
       try {
         const result = await act(...values);
-        const nested = typeof result === 'object' && result !== null ? Object.values(result) : [];
-        audit({ ...entry, facts: { ...argumentIds, ...selectIds([...values, ...nested, result]) } });
+        audit({ ...entry, facts: { ...argumentIds, ...describeChange(values, result) } });
         return result;
       } catch (error) {
         const code = error instanceof DrillproofError ? error.code : 'internal.BUG';
