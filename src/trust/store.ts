@@ -1,9 +1,13 @@
 import {
   BYTES_OR_TEXT,
   checkArguments,
+  defined,
+  FLAG,
+  type Kind,
   LIST,
   listOf,
-  OBJECT,
+  type MembersOf,
+  oneOf,
   optional,
   optionsOf,
   TEXT,
@@ -16,13 +20,14 @@ import { type Digest, digestOf } from '../bytes/hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from './faults.ts';
-import { importPublicKey } from './key/key.ts';
+import { buildVerifyingKey, importPublicKey } from './key/key.ts';
 import {
   readTrustedKey,
   thumbprintOf,
   formatKeyName,
   formatTrustedKey,
   type Purpose,
+  PURPOSES,
   type TrustedKey,
 } from './trusted-key.ts';
 
@@ -37,12 +42,15 @@ export type TrustStore = {
 };
 
 /**
- * A trust store, or one public key and its issuer. `key` is PEM ("PUBLIC KEY") or a JWK. `keyId` is the name of the key in
- * statements, by default the one that `keyIdOf` derives.
+ * A public key, its issuer, and optionally its limits. `key` is PEM ("PUBLIC KEY") or a JWK; `point` replaces it. `keyId`
+ * is the name of the key in statements, by default the one that `keyIdOf` derives. Default purposes: evidence and export.
  */
-export type Trust =
-  | TrustStore
-  | { readonly key: string | Uint8Array; readonly issuer: string; readonly keyId?: string };
+type KeyInput = Pick<TrustedKey, 'issuer'> &
+  Partial<TrustedKey> &
+  ({ readonly key: string | Uint8Array } | Pick<TrustedKey, 'point'>);
+
+/** A trust store, or one public key and its issuer, as `trustStore` takes them. */
+export type Trust = TrustStore | KeyInput;
 
 /** The purposes of a key for which the caller names none: bundles and lists of bundles, so that exports verify. */
 export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
@@ -53,12 +61,44 @@ export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
  */
 export function resolveTrust(trust: Trust, purposes = SIGNER_PURPOSES): TrustStore {
   if (isStore(trust)) return trust;
-  const TRUST = { key: BYTES_OR_TEXT, issuer: TEXT, keyId: optional(TEXT) };
-  checkArguments({ trust: optionsOf(TRUST) }, { trust });
-  const { keyId, point } = importPublicKey(trust.key);
-  return trustStore([
-    { issuer: trust.issuer, keyId: trust.keyId ?? keyId, point, compromised: true, purposes },
-  ]);
+  checkArguments({ trust: kindOfInput(trust) }, { trust });
+  return trustStore([{ purposes, ...trust }]);
+}
+
+const MS: Kind = { what: 'milliseconds since 1970', accepts: (value) => typeof value === 'number' };
+const LIMITS: MembersOf<Omit<TrustedKey, 'point'>> = {
+  issuer: TEXT,
+  keyId: optional(TEXT),
+  notBeforeMs: optional(MS),
+  notAfterMs: optional(MS),
+  revokedAtMs: optional(MS),
+  compromised: optional(FLAG),
+  projects: optional(listOf(TEXT)),
+  organizations: optional(listOf(TEXT)),
+  purposes: optional(listOf(oneOf(PURPOSES))),
+  fromCertificate: optional(FLAG),
+};
+const POINT: Kind = {
+  what: 'an uncompressed point of 65 bytes',
+  accepts: (value) => value instanceof Uint8Array && value.length === 65,
+};
+const KEY_INPUT = optionsOf({ key: BYTES_OR_TEXT, ...LIMITS });
+const POINT_INPUT = optionsOf({ point: POINT, ...LIMITS });
+
+const kindOfInput = (input: KeyInput): Kind =>
+  typeof input === 'object' && input !== null && 'point' in input ? POINT_INPUT : KEY_INPUT;
+
+/** The JWK of a key, or what is wrong with its form. */
+function formatInput(input: KeyInput, at: number): JsonObject | KeyFault {
+  const name = `keys[${at}]`;
+  try {
+    checkArguments({ [name]: kindOfInput(input) }, { [name]: input });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { code: 'trust.STORE_INVALID', path: `/keys/${at}`, message: error.message };
+  }
+  const key = 'point' in input ? buildVerifyingKey(input.point!) : importPublicKey(input.key);
+  return formatTrustedKey({ compromised: true, purposes: SIGNER_PURPOSES, ...key, ...defined({ ...input }) });
 }
 
 const STORE = withMethods('a trust store', 'find');
@@ -88,28 +128,40 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
 }
 
 /**
- * A trust store of these keys, by the rules of `parseTrustStore` (formats §3). Paths of faults are those in its JWK
- * Set.
- * @throws what `parseTrustStore` throws
+ * A trust store of these keys, by the rules of `parseTrustStore` (formats §3): public keys as PEM or JWK, or their points,
+ * each with its issuer and its limits. Paths of faults are those in its JWK Set.
+ * @throws TypeError for anything that is not an array; what `parseTrustStore` throws, and `trust.STORE_INVALID` for a key
+ *   of the wrong form
  * @example
- * const { point, keyId } = importPublicKey(await readFile('signer.pem'));
- * const key = { issuer: 'https://drills.example', keyId, point, compromised: true, purposes: ['evidence'] as const };
- * const trust = trustStore([key]);
+ * const issuer = 'https://drills.example';
+ * const trust = trustStore([
+ *   { issuer, key: await readFile('old.pem'), notAfterMs: Date.UTC(2026, 0, 1) },
+ *   { issuer, key: await readFile('new.pem') },
+ * ]);
  */
-export function trustStore(keys: readonly TrustedKey[]): TrustStore {
-  checkArguments({ keys: listOf(OBJECT) }, { keys });
-  return buildStore(keys.map(formatTrustedKey), []);
+export function trustStore(keys: readonly KeyInput[]): TrustStore {
+  checkArguments({ keys: LIST }, { keys });
+  return buildStore(formatInputs(keys), []);
+}
+
+/** @throws DrillproofError `trust.STORE_INVALID` with every key of the wrong form */
+function formatInputs(keys: readonly KeyInput[]): JsonObject[] {
+  const items = keys.map(formatInput);
+  const faults = items.filter((item): item is KeyFault => 'message' in item);
+  if (faults.length > 0) throw faultError(faults);
+  return items as JsonObject[];
 }
 
 /**
  * The JWK Set of a trust store, which `parseTrustStore` reads back as the same store (formats §3).
- * @throws TypeError for anything that is not a trust store
+ * @throws TypeError for anything that is not a trust store; DrillproofError `trust.STORE_INVALID` for a key of the wrong
+ *   form
  * @example
  * await writeFile('trust.json', canonicalJson(trustStoreJwks(trustStore([key]))));
  */
 export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
   checkArguments({ store: withMembers('a trust store', { keys: LIST }) }, { store });
-  return { keys: store.keys.map(formatTrustedKey) };
+  return { keys: formatInputs(store.keys) };
 }
 
 /** The number of different keys: one point counts once, whatever its names (formats §3). */
@@ -134,7 +186,7 @@ function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore
   const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(compareNames);
   return {
     keys,
-    fingerprint: digestOf(canonicalBytes(trustStoreJwks({ keys }))),
+    fingerprint: digestOf(canonicalBytes({ keys: keys.map(formatTrustedKey) })),
     find: (issuer, keyId) => index.get(issuer)?.get(keyId),
   };
 }

@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
 import { digestOf } from '../../src/bytes/hash.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { importPublicKey, keyIdOf, publicKeyPem } from '../../src/trust/key/key.ts';
 import { countDistinctKeys, parseTrustStore, trustStore, trustStoreJwks } from '../../src/trust/store.ts';
 import { PURPOSES, type TrustedKey } from '../../src/trust/trusted-key.ts';
 import { codeOf, json, pointOf, refusal, storeJwk, trusted } from './makers.ts';
@@ -65,7 +67,7 @@ it.each<[string, TrustedKey[]]>([
 });
 
 it('a trust store built from a compressed point is refused', () => {
-  expect(() => trustStore([trusted(1, { point: new Uint8Array(33) })])).toThrow(TypeError);
+  expect(codeOf(() => trustStore([trusted(1, { point: new Uint8Array(33) })]))).toBe('trust.STORE_INVALID');
 });
 
 it('a trust store does not change when the caller changes the keys that it was built from', () => {
@@ -142,4 +144,55 @@ it('counting keys counts one point under several names once', () => {
   const names = [trusted(1), trusted(1, { keyId: 'k' }), trusted(1, { issuer: 'b' })];
   expect(countDistinctKeys([...names, trusted(2)])).toBe(2);
   expect(countDistinctKeys([])).toBe(0);
+});
+
+describe('a trust store from keys in code', () => {
+  const pem = (seed: number): string => publicKeyPem(pointOf(seed));
+
+  it('takes two keys as PEM, which are trusted for evidence and lists of bundles', () => {
+    const store = trustStore([
+      { issuer: 'acme', key: pem(1), notAfterMs: 5 },
+      { issuer: 'acme', key: toUtf8(pem(2)), keyId: 'new', purposes: ['report'] },
+    ]);
+    expect(store.keys.map(({ keyId, purposes, notAfterMs }) => [keyId, purposes, notAfterMs])).toEqual([
+      ['new', ['report'], undefined],
+      [keyIdOf(pointOf(1)), ['evidence', 'export'], 5],
+    ]);
+    expect(store.find('acme', 'new')?.point).toEqual(pointOf(2));
+  });
+
+  it('takes what importPublicKey returns, with the issuer', () => {
+    const store = trustStore([{ issuer: 'acme', ...importPublicKey(pem(1)) }]);
+    expect(store.keys[0]).toMatchObject({
+      issuer: 'acme',
+      compromised: true,
+      purposes: ['evidence', 'export'],
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['no key', { issuer: 'acme' }],
+    ['no issuer', { key: pem(1) }],
+    ['an issuer of another kind', { issuer: 1, key: pem(1) }],
+    ['a point that is too short', { issuer: 'acme', point: new Uint8Array(33) }],
+    ['a point and a key', { issuer: 'acme', point: pointOf(1), key: pem(1) }],
+    ['a purpose that does not exist', { issuer: 'acme', key: pem(1), purposes: ['evidences'] }],
+    ['a scope that is not a list', { issuer: 'acme', key: pem(1), projects: 'prj_a' }],
+    ['a time that is a text', { issuer: 'acme', key: pem(1), notAfterMs: '2026' }],
+    ['a time that is a Date', { issuer: 'acme', key: pem(1), notAfterMs: new Date(0) }],
+    ['a misspelled member', { issuer: 'acme', key: pem(1), notAfterMS: 5 }],
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', pem(1)],
+  ])('refuses a key with %s as trust.STORE_INVALID at its place', (_what, key) => {
+    const error = refusal(() =>
+      trustStore([{ issuer: 'acme', key: pem(2) }, key as { issuer: string; key: string }]),
+    );
+    expect([error?.code, error?.path]).toEqual(['trust.STORE_INVALID', expect.stringMatching(/^\/keys\/1/)]);
+    expect(codeOf(() => trustStoreJwks({ keys: [key as TrustedKey] }))).toBe('trust.STORE_INVALID');
+  });
+
+  it('refuses a text that is not a key as the key file would be refused', () => {
+    expect(codeOf(() => trustStore([{ issuer: 'acme', key: 'no key' }]))).toBe('trust.KEY_INVALID');
+  });
 });
