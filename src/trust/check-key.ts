@@ -1,4 +1,4 @@
-import { isoTime } from '../bytes/text/wording.ts';
+import { isoTime, markLookalikes } from '../bytes/text/wording.ts';
 import type { StatementCode } from '../codes/facts.ts';
 import type { TrustStore } from './store.ts';
 import { formatKeyName, type Purpose, thumbprintOf, type TrustedKey } from './trusted-key.ts';
@@ -66,15 +66,25 @@ export function checkKey(store: TrustStore, statement: SignedStatement): KeyResu
 }
 
 function describeUnknownKey(store: TrustStore, statement: SignedStatement): KeyProblem {
-  const elsewhere = store.keys.some((key) => key.keyId === statement.keyId);
+  const sameId = store.keys.filter((key) => key.keyId === statement.keyId);
+  const sameIssuer = store.keys.filter((key) => key.issuer === statement.issuer);
+  const [nearest = []] = [sameId, sameIssuer, store.keys].filter(({ length }) => length > 0);
+  const more = nearest.length - MAX_NAMES;
+  const names = nearest.slice(0, MAX_NAMES).map(formatKeyName);
+  const marks = sameIssuer.length > 0 ? '' : markLookalikes(nearest[0]?.issuer ?? '', statement.issuer);
   return {
     code: 'trust.KEY_UNKNOWN',
-    message: elsewhere
-      ? 'the key id is trusted for another issuer only'
-      : 'no such key of that issuer is trusted',
+    message:
+      sameId.length > 0
+        ? `the key id is trusted for another issuer only${marks}`
+        : `no such key of that issuer is trusted${marks}`,
+    expected: `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     actual: formatKeyName(statement),
   };
 }
+
+/** Trusted keys that are named next to an unknown one. */
+const MAX_NAMES = 3;
 
 const RULES: readonly Rule[] = [
   (key, { purpose }) =>

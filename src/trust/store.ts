@@ -88,6 +88,8 @@ const POINT_INPUT = optionsOf({ point: POINT, ...LIMITS });
 const kindOfInput = (input: KeyInput): Kind =>
   typeof input === 'object' && input !== null && 'point' in input ? POINT_INPUT : KEY_INPUT;
 
+const isFault = (item: JsonObject | KeyFault): item is KeyFault => 'message' in item;
+
 /** The JWK of a key, or what is wrong with its form. */
 function formatInput(input: KeyInput, at: number): JsonObject | KeyFault {
   const name = `keys[${at}]`;
@@ -97,7 +99,7 @@ function formatInput(input: KeyInput, at: number): JsonObject | KeyFault {
     if (!(error instanceof TypeError)) throw error;
     return { code: 'trust.STORE_INVALID', path: `/keys/${at}`, message: error.message };
   }
-  const key = 'point' in input ? buildVerifyingKey(input.point!) : importPublicKey(input.key);
+  const key = 'point' in input ? buildVerifyingKey(input.point) : importPublicKey(input.key);
   return formatTrustedKey({ compromised: true, purposes: SIGNER_PURPOSES, ...key, ...defined({ ...input }) });
 }
 
@@ -147,9 +149,9 @@ export function trustStore(keys: readonly KeyInput[]): TrustStore {
 /** @throws DrillproofError `trust.STORE_INVALID` with every key of the wrong form */
 function formatInputs(keys: readonly KeyInput[]): JsonObject[] {
   const items = keys.map(formatInput);
-  const faults = items.filter((item): item is KeyFault => 'message' in item);
+  const faults = items.filter(isFault);
   if (faults.length > 0) throw faultError(faults);
-  return items as JsonObject[];
+  return items.filter((item) => !isFault(item));
 }
 
 /**

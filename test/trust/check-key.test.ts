@@ -28,6 +28,40 @@ it('an unknown key id and one that is trusted for another issuer have different 
   expect(elsewhere?.message).not.toBe(unknown?.message);
 });
 
+it.each<[string, string, string]>([
+  [
+    'a letter of another script',
+    'https://issuer.ex\u0430mple',
+    ' (only the actual name has U+0430 "\u0430")',
+  ],
+  ['an accent', 'acm\u00e9', ' (only the actual name has U+00E9 "\u00e9")'],
+  ['another case', 'Acme', ''],
+])('a wrong issuer that differs in %s shows both names, and marks the letter', (_what, issuer, marks) => {
+  const store = trustStore([
+    trusted(1, {
+      issuer: issuer
+        .normalize('NFD')
+        .replace(/\u0430/g, 'a')
+        .replace(/\u0301/g, ''),
+    }),
+  ]);
+  const [problem] = checkKey(store, statement({ issuer: issuer === 'Acme' ? 'acme' : issuer })).problems;
+  expect(problem?.code).toBe('trust.KEY_UNKNOWN');
+  expect(problem?.expected).toContain(`of issuer ${JSON.stringify(store.keys[0]!.issuer)}`);
+  expect(problem?.message).toBe(`the key id is trusted for another issuer only${marks}`);
+});
+
+it('an unknown key shows the trusted keys of its issuer, at most three and how many more', () => {
+  const keys = [1, 2, 3, 4, 5].map((seed) => trusted(seed));
+  const [problem] = checkKey(
+    trustStore([...keys, trusted(6, { issuer: 'other' })]),
+    statement({ keyId: 'x' }),
+  ).problems;
+  expect(problem?.expected).toMatch(
+    /^key "\S+" of issuer "acme"(, key "\S+" of issuer "acme"){2} and 2 more$/,
+  );
+});
+
 it('the revocation of a key without a compromise does not affect another name of it', () => {
   const store = trustStore([
     trusted(1, { revokedAtMs: 0, compromised: false }),

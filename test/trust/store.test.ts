@@ -146,9 +146,9 @@ it('counting keys counts one point under several names once', () => {
   expect(countDistinctKeys([])).toBe(0);
 });
 
-describe('a trust store from keys in code', () => {
-  const pem = (seed: number): string => publicKeyPem(pointOf(seed));
+const pem = (seed: number): string => publicKeyPem(pointOf(seed));
 
+describe('a trust store from keys in code', () => {
   it('takes two keys as PEM, which are trusted for evidence and lists of bundles', () => {
     const store = trustStore([
       { issuer: 'acme', key: pem(1), notAfterMs: 5 },

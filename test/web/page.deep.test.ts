@@ -186,6 +186,19 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     );
   });
 
+  test('the page shows a wrong issuer next to the one of the evidence, and marks a letter that looks like another', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#keys-input', [at('key.pem')]);
+    const issuer = ISSUER.replace('e', '\u0435');
+    await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(issuer)})`);
+    const text = await page.verify(NOW);
+    expect(text).toContain('trust.KEY_UNKNOWN');
+    expect(text).toContain(`of issuer "${issuer}"`);
+    expect(text).toContain(`of issuer "${ISSUER}"`);
+    expect(text).toContain('only the expected name has U+0435');
+  });
+
   test('the page verifies a chain of signed reports, and finds the gap in it', async () => {
     await using page = await openPage(browser);
     await page.choose('#file', [at('2.dsse.json'), at('1.dsse.json')]);

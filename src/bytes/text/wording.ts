@@ -78,6 +78,31 @@ function measureDistance(wanted: string, name: string): number {
   return completes ? 1 : countEdits(wanted, name);
 }
 
+const MAX_LETTERS = 5;
+
+/**
+ * Names by their code points the characters outside ASCII that only one of two names has, because some look like letters
+ * of the other: ` (only the actual name has U+0430 "а")`; empty without such characters.
+ */
+export function markLookalikes(expected: string, actual: string): string {
+  const words = (
+    [
+      ['actual', actual, expected],
+      ['expected', expected, actual],
+    ] as const
+  ).flatMap(([which, name, other]) => {
+    const letters = [...new Set(name.match(/[^ -~]/gu))].filter((letter) => !other.includes(letter));
+    const list = letters
+      .slice(0, MAX_LETTERS)
+      .map((letter) => `${formatCodePoint(letter)} ${JSON.stringify(letter)}`);
+    return list.length === 0 ? [] : [`only the ${which} name has ${list.join(', ')}`];
+  });
+  return words.length === 0 ? '' : ` (${words.join('; ')})`;
+}
+
+const formatCodePoint = (letter: string): string =>
+  `U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+
 /** `Did you mean a, b or c?`, or `undefined` without similar names. */
 export function didYouMean(text: string, candidates: readonly string[]): string | undefined {
   const names = listNearest(text, candidates);

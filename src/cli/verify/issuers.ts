@@ -7,6 +7,7 @@ import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
 import { readExportDocuments, readInput, readListedPart, withEvidence } from '../shared/input/input.ts';
 import type { KeySpec, TrustOptions } from '../shared/options/options.ts';
+import { markLookalikes } from '../../bytes/text/wording.ts';
 import { usageError } from '../shared/options/values.ts';
 
 type Claim = { readonly issuer: string; readonly keyId: string };
@@ -54,7 +55,7 @@ export async function refuseWrongIssuer(
     if (issuers[0] === undefined || issuers.some((issuer) => key.some((other) => other.issuer === issuer)))
       continue;
     throw usageError(
-      `wrong issuer: --key ${spec.file} names ${JSON.stringify(spec.issuer)}, and the evidence names ${JSON.stringify(issuers[0])} for the same key`,
+      `wrong issuer: --key ${spec.file} names ${JSON.stringify(spec.issuer)}, and the evidence names ${JSON.stringify(issuers[0])} for the same key${markLookalikes(spec.issuer ?? '', issuers[0])}`,
       `Confirm the issuer with the owner of the key, not with the evidence, then pass --key ${spec.file},issuer=NAME.`,
     );
   }

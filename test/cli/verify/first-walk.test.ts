@@ -41,9 +41,17 @@ it.each(['export', 'part-1.zip'])(
     const { code, stdout, stderr } = await verify(`${path} --key key.pub.pem,issuer=acme`);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('wrong issuer');
+    expect(stderr).not.toContain('U+');
     expect(stderr).toContain('"acme-ci"');
   },
 );
+
+it('verify with an issuer that looks like the right one marks the letter that differs', async () => {
+  const { code, stderr } = await verify('part-1.zip --key key.pub.pem,issuer=\u0430cme-ci');
+  expect(code).toBe(2);
+  expect(stderr).toContain('"acme-ci"');
+  expect(stderr).toContain('only the expected name has U+0430 "\u0430"');
+});
 
 it('verify with the wrong issuer for the right key ends with 1 if the key did not sign', async () => {
   await expectExit('verify export --key other.pub.pem,issuer=acme-ci', 1);
