@@ -45,6 +45,11 @@ describe('the single file', () => {
     const text = await readFile(join(folder, 'first/NOTICES.txt'), 'utf8');
     for (const name of ['@noble/curves', '@aws-sdk/client-s3', 'commander', 'pg', 'undici', 'yauzl', 'zod'])
       expect(text).toMatch(new RegExp(`^== ${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, 'm'));
+    const short = text
+      .split(/^== /m)
+      .slice(1)
+      .filter((section) => section.length < 500);
+    expect(short.map((section) => section.split('\n')[0])).toEqual([]);
   });
 
   it('prints the version of the package', async () => {
