@@ -547,10 +547,11 @@ addResource(
     [f.list, 'issues?'],
     [f.openObject, 'details?'],
     [f.object, 'evidence?'],
-    [f.id('ses'), 'evidence.sessionId?'],
-    [f.chosenId('run'), 'evidence.runId?'],
+    [
+      { accepts: ['', 'x'.repeat(256)], rejects: ['x'.repeat(257), 1, null] },
+      'evidence.sessionId? evidence.runId? evidence.buildHash?',
+    ],
     [f.count, 'evidence.journalSeq?'],
-    [f.digest, 'evidence.buildHash?'],
   ],
   { open: [''] },
 );

@@ -1,14 +1,6 @@
 import * as z from 'zod/mini';
 import type { Code } from '../../codes/catalogue.ts';
-import {
-  codeSchema,
-  countSchema,
-  digestSchema,
-  openObjectSchema,
-  positiveIntegerSchema,
-  runIdSchema,
-  sessionIdSchema,
-} from '../scalars.ts';
+import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
 
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;
@@ -69,11 +61,14 @@ export const isControlCode = (value: string): value is ControlCode => Object.has
 
 const envelopeIssueSchema = z.strictObject({ path: z.string(), code: z.string(), message: z.string() });
 
+// Other servers may name their sessions, runs and builds in other forms.
+const evidenceNameSchema = z.optional(textSchema(0, 256));
+
 const envelopeEvidenceSchema = z.strictObject({
-  sessionId: z.optional(sessionIdSchema),
-  runId: z.optional(runIdSchema),
+  sessionId: evidenceNameSchema,
+  runId: evidenceNameSchema,
   journalSeq: z.optional(countSchema),
-  buildHash: z.optional(digestSchema),
+  buildHash: evidenceNameSchema,
 });
 
 /** The body of every failed request (control API, Errors). Open: unknown members are kept. */

@@ -173,7 +173,7 @@ if (isDeep) {
         const { url, store, blobs } = JSON.parse(text) as { url: string; store: string; blobs: string };
         expect([store, blobs]).toEqual(['PostgreSQL', expect.stringMatching(/^s3:\/\/test-.*\/prefix\/$/)]);
         expect((await fetch(`${url}/healthz`)).status).toBe(200);
-        expect(stderr).toContain('"event":"serve.unaudited"');
+        await expect.poll(() => stderr).toContain('"event":"serve.unaudited"');
         expect(await adminJson('check', env)).toMatchObject({ blobs: 1, intact: 1, findings: [] });
         expect(await adminJson('migrate', env)).toMatchObject({ store: 'PostgreSQL' });
       } finally {

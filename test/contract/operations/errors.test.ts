@@ -55,6 +55,22 @@ describe('the table of control errors', () => {
     }
   });
 
+  it.each([
+    [{ sessionId: 'world/7', runId: '', buildHash: 'b'.repeat(256), journalSeq: 0 }, true],
+    [{ sessionId: 'a'.repeat(257) }, false],
+    [{ runId: 7 }, false],
+    [{ other: 'x' }, false],
+  ])('an envelope whose evidence is %j is readable: %s', (evidence, isReadable) => {
+    const envelope = {
+      code: 'control.NOT_FOUND',
+      message: 'it is missing',
+      correlationId: 'x',
+      retryable: false,
+      source: 'platform',
+    };
+    expect(errorEnvelopeSchema.safeParse({ ...envelope, evidence }).success).toBe(isReadable);
+  });
+
   it('has its own codes and no inherited names', () => {
     expect(isControlCode('control.NOT_FOUND')).toBe(true);
     expect(isControlCode('control.EXPORT_TOO_LARGE')).toBe(false);
