@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Code } from '../../codes/catalogue.ts';
-import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema } from '../scalars.ts';
+import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema, textSchema } from '../scalars.ts';
 
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;
