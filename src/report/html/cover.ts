@@ -93,10 +93,15 @@ function describeTimes(report: ExportReport | BundleReport): readonly Fact[] {
   ];
 }
 
-export function listSigners(report: ExportReport | BundleReport): readonly SignedBy[] {
-  const list = report.kind === 'export' && report.signer !== undefined ? [report.signer] : [];
-  return [...partsOf(report).flatMap(signersOfPart), ...list];
-}
+/** A signature by a trusted key, and the bundle or the list that it is about. */
+export type Signed = SignedBy & { readonly subject: string };
 
-const signersOfPart = ({ signer, signers }: BundleReport): readonly SignedBy[] =>
-  signers ?? (signer === undefined ? [] : [signer]);
+export const listSigners = (report: ExportReport | BundleReport): readonly Signed[] => [
+  ...partsOf(report).flatMap((part) => signersOf(part, `${part.evidenceBundleId} ${part.manifestDigest}`)),
+  ...(report.kind === 'export'
+    ? signersOf(report, `${report.evidenceExportId} ${report.manifestDigest}`)
+    : []),
+];
+
+const signersOf = ({ signer, signers }: ExportReport | BundleReport, subject: string): readonly Signed[] =>
+  (signers ?? (signer === undefined ? [] : [signer])).map((key) => ({ ...key, subject }));

@@ -5,6 +5,7 @@ import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { ExportReport, SignedBy } from '../../verify/report.ts';
 import { clipEnd } from '../printable.ts';
+import type { Signed } from './cover.ts';
 import { formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
@@ -24,7 +25,9 @@ export const selectTrust = (
   trust: TrustStore | undefined,
 ): TrustStore | undefined => (used?.fingerprint === trust?.fingerprint ? trust : undefined);
 
-export function buildKeyRows(signers: readonly SignedBy[], trust: TrustStore | undefined): readonly KeyRow[] {
+/** Reports of several days have the same statements, which count once. */
+export function buildKeyRows(all: readonly Signed[], trust: TrustStore | undefined): readonly KeyRow[] {
+  const signers = [...new Map(all.map((signed) => [keyOf(signed), signed])).values()];
   const groups = groupBy(signers, nameOf);
   const keys = trust === undefined ? [] : trust.keys.map((key) => ({ ...key, ...findEnd(trust, key) }));
   const used = [...groups.values()].map((group) => {
@@ -41,6 +44,9 @@ function findEnd(trust: TrustStore, key: TrustedKey): Pick<TrustedKey, 'revokedA
   const { revokedAtMs, compromised } = findCompromise(trust, key) ?? key;
   return { compromised, ...defined({ revokedAtMs }) };
 }
+
+const keyOf = ({ issuer, keyId, issuedAtMs, subject }: Signed): string =>
+  JSON.stringify([issuer, keyId, issuedAtMs, subject]);
 
 const nameOf = ({ issuer, keyId }: Pick<SignedBy, 'issuer' | 'keyId'>): string =>
   JSON.stringify([issuer, keyId]);

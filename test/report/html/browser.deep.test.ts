@@ -55,6 +55,23 @@ it.each([
   },
 );
 
+it.each(['light', 'dark'] as const)(
+  'the plots of many reports have the colors of the scheme in %s, and those of paper in print',
+  async (colorScheme) => {
+    const context = await browser.newContext({ colorScheme });
+    const page = await context.newPage();
+    await page.goto(urlOf('history'));
+    const chosen = (): Promise<string[]> =>
+      page.evaluate(
+        "[...document.querySelectorAll('picture')].map((picture) => picture.querySelector('img').currentSrc === picture.querySelector('source').srcset ? 'dark' : 'light')",
+      );
+    expect(await chosen()).toEqual([colorScheme, colorScheme]);
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(chosen).toEqual(['light', 'light']);
+    await context.close();
+  },
+);
+
 it('a page in Chromium asks the network for nothing, keeps its own policy, and prints on A4 and Letter', async () => {
   const page = await browser.newPage();
   const requests: string[] = [];

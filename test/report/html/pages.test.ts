@@ -7,7 +7,7 @@ import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import { NO } from '../decision/makers.ts';
-import { DIGEST, exportReport, failedPart, scrubReport } from '../makers.ts';
+import { DIGEST, exportReport, failedPart, part, scrubReport, SIGNER } from '../makers.ts';
 import { attacked, expectOurTags } from './samples.ts';
 
 const draw = () => ({ light: '<svg/>', dark: '<svg/>' });
@@ -50,6 +50,15 @@ it('the table of keys has the first and the last of 200,000 signatures', () => {
   const issuedAtMs = Array.from({ length: 200_000 }, (_, at) => (at * 7_919) % 200_000);
   const keys = markupText(renderKeys([{ issuer: 'i', keyId: 'k', issuedAtMs }], 0));
   expect(keys).toContain('200,000 statements, 1970-01-01T00:00:00.000Z to 1970-01-01T00:03:19.999Z');
+});
+
+it('the page about many reports counts a statement once, however many reports are about it', () => {
+  const entries = [1, 2, 3].map((day) => ({
+    name: `${day}.json`,
+    report: exportReport({ asOfMs: day * 86_400_000, signer: SIGNER, parts: [part(1), part(2)] }),
+  }));
+  const page = renderHistoryPage(entries, { asOfMs: 0, draw });
+  expect(page).toContain('>3 statements, ');
 });
 
 it('the page about many reports counts bundles by verdict, and puts plots into images', () => {

@@ -2,7 +2,7 @@ import { defined } from '../../../bytes/arguments.ts';
 import { findLargest } from '../../../bytes/async.ts';
 import { isoTime } from '../../../bytes/text/wording.ts';
 import type { TrustStore } from '../../../trust/store.ts';
-import type { BundleReport, Coverage, ExportReport, SignedBy, Verdict } from '../../../verify/report.ts';
+import type { BundleReport, Coverage, ExportReport, Verdict } from '../../../verify/report.ts';
 import type { ReportChain } from '../../signed/chain.ts';
 import { resultOfReport, type SignableReport } from '../../signed/statement.ts';
 import { count, countNoun, size } from '../../text/page.ts';
@@ -22,7 +22,7 @@ import {
   type State,
   buildTrustFact,
 } from '../blocks.ts';
-import { listSigners } from '../cover.ts';
+import { listSigners, type Signed } from '../cover.ts';
 import { dataImage, html, type Markup, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
@@ -103,7 +103,7 @@ type Moment = HistoryEntry & {
   readonly atMs?: number;
   readonly counts: Counts;
   readonly bytes: Bytes;
-  readonly signers: readonly SignedBy[];
+  readonly signers: readonly Signed[];
 };
 
 export function renderHistoryPage(entries: readonly HistoryEntry[], options: HistoryOptions): string {
@@ -244,7 +244,7 @@ const renderChart = (
   { title }: Chart,
   { light, dark }: { light: string; dark: string },
 ): Markup => html`<h3>${title}</h3>
-<picture><source media="(prefers-color-scheme: dark) and (not print)" srcset="${dataImage(dark)}"><img class="plot" src="${dataImage(light)}" width="720" height="300" alt="${title}, over time. The table of reports has the same numbers."></picture>
+<picture><source media="screen and (prefers-color-scheme: dark)" srcset="${dataImage(dark)}"><img class="plot" src="${dataImage(light)}" width="720" height="300" alt="${title}, over time. The table of reports has the same numbers."></picture>
 `;
 
 const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
