@@ -1,5 +1,4 @@
 import { FORMAT_SCHEMAS } from './format-schemas.ts';
-import { KEY_SCHEMAS } from './key-schemas.ts';
 import { OUTPUT_SCHEMAS } from './output-schemas.ts';
 import { POLICY_SCHEMAS } from './policy-schemas.ts';
 import { schemaPath, type SchemaRow } from './schema.ts';
@@ -32,7 +31,7 @@ export const schemasPage = (): string =>
   [
     HEAD,
     `## Documents\n\n${list(FORMAT_SCHEMAS)}`,
-    `## Outputs of the command\n\n${list([...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS, ...KEY_SCHEMAS])}`,
+    `## Outputs of the command\n\n${list([...OUTPUT_SCHEMAS, ...POLICY_SCHEMAS])}`,
     TAIL,
   ].join('\n');
 

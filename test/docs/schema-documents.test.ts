@@ -82,18 +82,6 @@ describe('documents that the command writes', () => {
   });
 
   it.each([
-    [0, '--at 2100-01-01', 'export'],
-    [1, '--compromised', 'export absent part-1.zip'],
-    [3, '--at 2100-01-01', 'export absent'],
-  ])('the JSON of a key plan with exit code %d follows its schema', async (code, options, paths) => {
-    const { kid } = JSON.parse(await readFile('trust.json', 'utf8')).keys[0] as { kid: string };
-    const line = `keys plan --retire ${kid} ${options} --trust trust.json --json ${paths}`;
-    const ended = await call(line.split(' '));
-    expect(ended.code).toBe(code);
-    expectValid('key-plan', ended.stdout);
-  });
-
-  it.each([
     ['export-report', 0, ['verify', 'export', '--trust', 'trust.json']],
     ['bundle-report', 0, ['verify', 'part-1.zip', '--trust', 'trust.json']],
     ['bundle-report', 1, ['verify', 'part-1.zip']],

@@ -147,7 +147,6 @@ const CHECK: readonly Line[] = [
     1, // the default policy wants an export
   ],
   [`vsa verify vsa.json ${TRUST} --expect-verifier urn:gate`, 1],
-  [`keys plan --retire old ${TRUST} export`, 0],
   [`dsse create part-1.zip ${SIGNER} --out part.dsse.json`, 0],
   [`dsse verify part.dsse.json --subject part-1.zip ${TRUST}`, 0],
   ['explain part.DIGEST_MISMATCH', 0],

@@ -1,16 +1,13 @@
 import { type Command, Option } from 'commander';
 import { type Purpose, PURPOSES } from '../../trust/trusted-key.ts';
-import { type Retirement, RETIREMENTS, SIGNER_PURPOSES } from '../../trust/store.ts';
+import { SIGNER_PURPOSES } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
 import {
   addExamples,
-  createJobsOption,
   addStandardOptions,
   collect,
   collectTexts,
   parseTime,
-  addTrustOptions,
-  type TrustOptions,
 } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 
@@ -23,12 +20,10 @@ export function defineKeysCommand(command: Command, cli: Cli): void {
   defineList(command.command('list').summary('show the keys of a trust store'), cli);
   defineSet(command.command('set').summary('change when and for what a key is trusted'), cli);
   defineRevoke(command.command('revoke').summary('revoke a key'), cli);
-  definePlan(command.command('plan').summary('list what would stop verifying without a key'), cli);
   addExamples(command, {
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
     'show whom you trust': 'drillproof keys list trust.json',
-    'list what its loss would affect': `drillproof keys plan --retire ${KEY} --compromised --trust trust.json ./mirror`,
     'revoke it': `drillproof keys revoke ${KEY} --trust trust.json`,
   });
 }
@@ -187,57 +182,3 @@ const addKeyOptions = (command: Command): Command =>
     .argument('<key>', 'key id, or its beginning as keys list shows it')
     .requiredOption('--trust <file>', 'trust store to change')
     .option('--issuer <name>', 'issuer of the key, if several have a key of that name');
-
-const PLAN_DEPTHS = ['attestations', 'full'] as const;
-
-export type PlanOptions = TrustOptions & {
-  readonly retire: string;
-  readonly issuer?: string;
-  readonly at?: number;
-  readonly as: Retirement['how'];
-  readonly compromised?: boolean;
-  readonly replaceWith?: string;
-  readonly depth: (typeof PLAN_DEPTHS)[number];
-  readonly jobs: number;
-};
-
-const PLAN_MORE = `
-Every signature is verified twice, with the trust store as it is and with the
-key retired, as of now or of --at if that is later. Nothing is written. Removing
-a key has the effect of --as compromised.
-
-Exit codes: 0 nothing would stop verifying, 1 something would, 2 wrong call,
-3 something could not be read or nothing is signed, 130 interrupted.`;
-
-function definePlan(command: Command, cli: Cli): void {
-  addTrustOptions(addStandardOptions(command))
-    .description('List which evidence would stop verifying if a key were retired.')
-    .argument('<path...>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .requiredOption('--retire <key>', 'key id, or its beginning as keys list shows it')
-    .option('--issuer <name>', 'issuer of the key, if several have a key of that name')
-    .addOption(
-      new Option(
-        '--as <how>',
-        'revoked: earlier signatures stay valid; compromised: none does; expired: the key ends at that moment',
-      )
-        .choices(RETIREMENTS)
-        .default('revoked'),
-    )
-    .addOption(new Option('--compromised', 'short for --as compromised').conflicts('as'))
-    .option('--at <time>', 'moment at which the key is retired (default: now)', parseTime)
-    .option('--replace-with <file>', 'trust these public keys for the same purposes from then on')
-    .addOption(
-      new Option('--depth <depth>', 'attestations verifies signatures only; full verifies every byte, twice')
-        .choices(PLAN_DEPTHS)
-        .default('attestations'),
-    )
-    .addOption(createJobsOption('verify this many parts at once'))
-    .action(async (paths: string[], options: PlanOptions) =>
-      (await import('./plan.ts')).plan(cli, paths, options),
-    );
-  addExamples(command, {
-    'if the key were compromised': `drillproof keys plan --retire ${KEY} --compromised --trust trust.json ./mirror`,
-    'if it ended with the year': `drillproof keys plan --retire ${KEY} --as expired --at 2026-12-31T23:59:59.999Z --trust trust.json ./mirror-1 ./mirror-2`,
-    'if it were replaced': `drillproof keys plan --retire ${KEY} --at 2026-11-01 --replace-with new.pub.pem --trust trust.json ./mirror`,
-  }).addHelpText('after', PLAN_MORE);
-}

@@ -10,7 +10,7 @@ import {
 import { countNoun } from '../../report/text/page.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';
-import { retireKey, SIGNER_PURPOSES, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
+import { SIGNER_PURPOSES, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
@@ -197,9 +197,7 @@ export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): P
     );
   }
   const { at: atMs = cli.now(), notCompromised = false } = options;
-  const how = notCompromised ? 'revoked' : 'compromised';
-  const after = retireKey(requireStore(file), { issuer: key.issuer, keyId: key.keyId, how, atMs });
-  await replaceKey(cli, file, key, after.find(key.issuer, key.keyId) ?? key);
+  await replaceKey(cli, file, key, { ...key, revokedAtMs: atMs, compromised: !notCompromised });
 }
 
 async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: TrustedKey): Promise<void> {

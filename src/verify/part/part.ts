@@ -138,7 +138,7 @@ type OpenedBundle = {
 };
 
 /** Runs the checks `part.archive` and `bundle.manifest`. Without a readable archive, the step has no value. */
-export async function openBundle(access: RandomAccess, part: PartContext): Promise<ReadStep<OpenedBundle>> {
+async function openBundle(access: RandomAccess, part: PartContext): Promise<ReadStep<OpenedBundle>> {
   const { value: archive, ...opened } = await openPartArchive(access, part);
   if (archive === undefined) return opened;
   const signed = findEntry(archive, ATTESTATION) !== undefined;

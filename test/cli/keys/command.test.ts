@@ -11,7 +11,6 @@ import {
   expectPass,
   NOW_MS,
   readFailure,
-  ROLES,
   useEvidenceFolder,
   world,
 } from '../make.ts';
@@ -142,9 +141,6 @@ it.each([
   ['verify export --key jwks.json,issuer=acme-ci,keyId=x', 'usage.INVALID'],
   ['keys set sha256:0000000000000 --purpose export --trust trust.json', 'usage.INVALID'],
   ['keys set x --purpose export --trust absent.json', 'io.NOT_FOUND'],
-  ['keys plan --retire x part-1.zip', 'usage.INVALID'],
-  ['keys plan --retire x --trust trust.json --compromised --as expired part-1.zip', 'usage.INVALID'],
-  ['keys plan --retire sha256:000000000000 --trust trust.json part-1.zip', 'usage.INVALID'],
 ])('the wrong call %s ends with 2 and %s', async (line, code) => {
   expect(await errorOf(line)).toEqual([2, code]);
 });
@@ -338,95 +334,6 @@ describe('a rewritten trust store', () => {
       await rm('new.json');
     }
     expect(texts[0]).toBe(texts[1]);
-  });
-});
-
-const planOf = (key: string, words: string) => `keys plan --retire ${key} --trust ${words} part-1.zip`;
-const plan = async (words: string) => {
-  const line = `keys plan --retire ${await readKeyId()} --trust trust.json ${words} --json`;
-  const { code, stdout } = await call(line);
-  return { code, plan: JSON.parse(stdout) };
-};
-
-describe('keys plan', () => {
-  it('keys plan reports the signatures that would stop verifying, ends with 1, and writes nothing', async () => {
-    const before = await readFile('trust.json');
-    const { code, plan: product } = await plan('--compromised export part-1.zip');
-    expect(code).toBe(1);
-    const counts = { stops: 4, stands: 0, unread: 0 };
-    const retire = { how: 'compromised' };
-    expect(product).toMatchObject({ kind: 'key-plan', depth: 'attestations', retire, counts });
-    const effect = { kind: 'list', outcome: 'stops', codes: ['trust.KEY_REVOKED'] };
-    expect(product.results[0].effects[0]).toMatchObject(effect);
-    expect(await readFile('trust.json')).toEqual(before);
-  });
-
-  it('keys plan predicts the trust store that keys revoke then writes', async () => {
-    const { plan: product } = await plan('--compromised part-1.zip');
-    await expectPass(`keys revoke ${await readKeyId()} --trust trust.json`);
-    const { fingerprint } = await callJson('keys list trust.json');
-    expect(product.trust.after.fingerprint).toBe(fingerprint);
-  });
-
-  it('keys plan ends with 0 if every signature would still verify', async () => {
-    await call('keys add a.pub.pem --issuer acme-ci --key-id unused --trust trust.json');
-    const line = 'keys plan --retire unused --compromised --trust trust.json export';
-    expect(await callJson(line)).toMatchObject({ counts: { stops: 0, stands: 3, refused: 0 } });
-    await expectPass(line);
-  });
-
-  it.each(['attestations', 'full'])('keys plan is exact to the millisecond at depth %s', async (depth) => {
-    const { issuedAtMs } = (await callJson('inspect part-1.zip')).attestation.statement;
-    const stops = async (how: string, atMs: number) =>
-      (await plan(`--as ${how} --at ${atMs} --depth ${depth} part-1.zip`)).plan.counts.stops;
-    expect(await stops('revoked', issuedAtMs)).toBe(1);
-    expect(await stops('revoked', issuedAtMs + 1)).toBe(0);
-    expect(await stops('expired', issuedAtMs - 1)).toBe(1);
-    expect(await stops('expired', issuedAtMs)).toBe(0);
-  });
-
-  it('keys plan counts what a replacement key signed, but no signature of another issuer', async () => {
-    await call('keys add a.pub.pem --issuer other --key-id a --trust new.json');
-    await call('keys add b.pub.pem --issuer acme-ci --key-id b --trust new.json');
-    await call('keys add b.pub.pem --issuer acme-ci --key-id release-b --trust trust.json');
-    await call('keys add a.pub.pem --issuer acme-ci --trust trust.json');
-    // The evidence is signed by key.pem of acme-ci.
-    const byOther = planOf('a', 'new.json --compromised --replace-with key.pub.pem');
-    expect(await callJson(byOther)).toMatchObject({ counts: { refused: 1 } });
-    const replaced = planOf('b', 'new.json --at 2000-01-01 --replace-with key.pub.pem');
-    const starts = { counts: { starts: 1 }, replacements: [{ issuer: 'acme-ci' }] };
-    expect(await callJson(replaced)).toMatchObject(starts);
-    const same = planOf(await readKeyId('original.json'), 'trust.json --replace-with key.pub.pem');
-    expect(await errorOf(same)).toEqual([2, 'usage.INVALID']);
-    const trusted = planOf('release-b', 'trust.json --compromised --replace-with a.pub.pem');
-    expect(await callJson(trusted)).toMatchObject({ counts: { stands: 1, starts: 0 } });
-  });
-
-  it('keys plan ends with 3 for an unreadable path, and with 1 if a signature would stop as well', async () => {
-    await writeFile('cut.zip', (await readFile('part-1.zip')).subarray(0, 200));
-    expect(await plan('cut.zip')).toMatchObject({ code: 3, plan: { counts: { unread: 1 } } });
-    const unopened = { code: 3, plan: { counts: { unopened: 1, stands: 1 } } };
-    expect(await plan('--at 2100-01-01 absent part-1.zip')).toMatchObject(unopened);
-    expect((await plan('--compromised absent part-1.zip')).code).toBe(1);
-  });
-
-  it('keys plan ends with 3 when nothing is signed', async () => {
-    await call(`pack run-1 --run run-1.json --unsigned ${ROLES} --out unsigned.zip`);
-    expect(await plan('unsigned.zip')).toMatchObject({ code: 3, plan: { counts: { unsigned: 1 } } });
-  });
-
-  it('keys plan names the same key under another key id, and counts times that would only be claimed', async () => {
-    await call('keys add key.pub.pem --key-id other-name --issuer ci --trust trust.json');
-    const { plan: product } = await plan('--at 2100-01-01 part-1.zip');
-    expect(product.sameKey).toEqual([{ issuer: 'ci', keyId: 'other-name' }]);
-    expect(product.counts).toMatchObject({ stands: 1, timeClaimed: 1 });
-  });
-
-  it('keys plan reports the same as text', async () => {
-    const { stdout } = await call(`${planOf(await readKeyId(), 'trust.json --compromised')} export`);
-    expect(stdout).toContain('4 of 4 signatures WOULD STOP VERIFYING');
-    expect(stdout).toContain('signatures only; objects and archives were not read');
-    expect(stdout).toMatch(/export +evidence_000000000001 .*trust\.KEY_REVOKED/);
   });
 });
 
