@@ -12,9 +12,9 @@ import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import { summaryReportSchema } from '../../src/policy/vsa/read.ts';
 import { reportDiffSchema } from '../../src/report/diff.ts';
-import { errorSchema, reportsSchema } from '../../src/report/merge/reports.ts';
-import { archiveSchema } from '../../src/report/merge/archives.ts';
-import { scrubSchema } from '../../src/report/merge/scrubs.ts';
+import { errorSchema, reportsSchema } from '../../src/report/many/reports.ts';
+import { archiveSchema } from '../../src/report/many/archives.ts';
+import { scrubSchema } from '../../src/report/many/scrubs.ts';
 import { reportChainSchema } from '../../src/report/signed/chain.ts';
 import { signedReportSchema } from '../../src/report/signed/statement.ts';
 import { selftestReportSchema } from '../../src/selftest/result.ts';
@@ -228,8 +228,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'mirror-archive',
     version: 1,
     title: 'Report on the mirrors of many exports',
-    description:
-      'Output of "drillproof mirror --json" with --list or --all, and of "drillproof report merge" for several.',
+    description: 'Output of "drillproof mirror --json" with --list or --all.',
     schema: archiveSchema,
   },
   {

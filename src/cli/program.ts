@@ -138,7 +138,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       load: async () => (await import('./explain/command.ts')).defineExplainCommand,
     },
     report: {
-      summary: 'merge the reports of shards',
+      summary: 'show reports over time, verify signed ones',
       load: async () => (await import('./report/command.ts')).defineReportCommand,
     },
     keys: {

@@ -59,16 +59,10 @@ function toPlainValue(value: unknown): Run['options'][string] {
   return Array.isArray(value) ? value.map((item: unknown) => formatOption(item)) : formatOption(value);
 }
 
-/** Formats a value with members as on the command line: `0/8`, or `key.pem,issuer=acme`. */
+/** Formats a value with members as on the command line: `key.pem,issuer=acme`. */
 function formatOption(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const {
-    index,
-    count: shards,
-    file,
-    ...members
-  } = value as Readonly<Record<string, string | number | undefined>>;
-  if (file === undefined) return `${index}/${shards}`;
+  const { file, ...members } = value as Readonly<Record<string, string | undefined>>;
   const words = Object.entries(members).map(([name, member]) => `,${name}=${member}`);
   return `${file}${words.join('')}`;
 }

@@ -2,14 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, drillproof } from '../cli/make.ts';
+import { drillproof } from '../cli/make.ts';
 import { servedExports } from '../cli/mirror/served-exports.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { objectsOf, podOf, read, settingsOf } from './deployment.ts';
 
 const UNITS = readdirSync('docs/archive/deployment').filter((name) => /\.(?:service|timer)$/.test(name));
 const KUBERNETES = objectsOf(read('kubernetes.yaml'));
-const SHARDS = objectsOf(read('kubernetes-shards.yaml'));
 const page = readFileSync('docs/archive/archive.md', 'utf8');
 const folder = await makeFolder();
 
@@ -43,17 +42,16 @@ it('each systemd timer has its service, and each failure starts the alert', () =
 });
 
 describe('the objects for Kubernetes', () => {
-  const all = [...KUBERNETES, ...SHARDS];
+  const all = KUBERNETES;
   const claims = all
     .filter(({ kind }) => kind === 'PersistentVolumeClaim')
     .map(({ metadata }) => metadata.name);
 
-  it('docs/archive/deployment has a volume, a mirror, a scrub and a sharded job for Kubernetes', () => {
+  it('docs/archive/deployment has a volume, a mirror and a scrub for Kubernetes', () => {
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'PersistentVolumeClaim drillproof-archive',
       'CronJob drillproof-mirror',
       'CronJob drillproof-scrub',
-      'Job drillproof-shards',
     ]);
   });
 
@@ -83,12 +81,6 @@ describe('the objects for Kubernetes', () => {
   it('Kubernetes pods that write to one volume have stable, distinct host names', () => {
     const names = KUBERNETES.flatMap((object) => podOf(object)?.pod.hostname ?? []);
     expect(names).toEqual(['drillproof-mirror', 'drillproof-scrub']);
-  });
-
-  it('the sharded Kubernetes job has as many shards as pods', () => {
-    const [job] = SHARDS;
-    expect(job?.spec).toMatchObject({ completionMode: 'Indexed', completions: 8, parallelism: 8 });
-    expect(podOf(job!)?.pod.containers[0].command).toContain('--shard=$(JOB_COMPLETION_INDEX)/8');
   });
 });
 
@@ -165,24 +157,6 @@ describe('the command lines of docs/archive/deployment', () => {
     };
     const [mirror, scrub] = [commandOf('drillproof-mirror'), commandOf('drillproof-scrub')];
     await expectTwoRuns(mirror, scrub, join(volume, 'exports'));
-  });
-
-  it('the shards of the Kubernetes job mirror each export once', async () => {
-    const [{ command }] = podOf(SHARDS[0]!)!.pod.containers;
-    const secret = await writeSecret('secret-of-shards');
-    const variables = {
-      DRILLPROOF_PROJECT: 'prj_000000000001',
-      DRILLPROOF_URL: served.url,
-      DRILLPROOF_TO: served.path('shared'),
-    };
-    const runShard = async (index: number): Promise<number> => {
-      const words = expand(command.slice(1), { ...variables, JOB_COMPLETION_INDEX: String(index) });
-      const moved = words.map((word) => word.replaceAll('/run/secrets/drillproof', secret));
-      return (await call(moved, { env: {}, now: Date.now })).code;
-    };
-    const codes = await Promise.all(Array.from({ length: 8 }, (_, index) => runShard(index)));
-    expect(codes).toEqual(Array(8).fill(0));
-    expect(readdirSync(variables.DRILLPROOF_TO).toSorted()).toEqual(served.ids.toSorted());
   });
 });
 

@@ -51,7 +51,7 @@ const rule = z.union([
     onPodConditions: z.tuple([z.strictObject({ type: z.literal('DisruptionTarget') })]),
   }),
   z.strictObject({
-    action: z.enum(['FailJob', 'FailIndex']),
+    action: z.literal('FailJob'),
     onExitCodes: z.strictObject({
       containerName: z.string(),
       operator: z.literal('In'),

@@ -132,7 +132,6 @@ const CHECK: readonly Line[] = [
   [`verify export ${TRUST} --format json=good.json`, 0],
   [`verify damaged ${TRUST} --format json=bad.json`, 1],
   ['diff good.json bad.json', 1],
-  ['report merge good.json bad.json', 3], // it takes the reports of many paths
   [`verify export ${TRUST} --sign key.pem --issuer acme-ci --format json=signed.json`, 0],
   [`report verify signed.json ${TRUST}`, 0],
   ['report show good.json --format html=year.html', 2], // needs the optional package echarts

@@ -1,4 +1,4 @@
-import type { ScrubReport } from '../../src/report/merge/scrubs.ts';
+import type { ScrubReport } from '../../src/report/many/scrubs.ts';
 import { finding } from '../../src/verify/finding.ts';
 import type {
   AttestationReport,

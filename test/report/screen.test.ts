@@ -6,7 +6,7 @@ import { diffReports, renderDiff } from '../../src/report/diff.ts';
 import { decisionRenderers } from '../../src/report/decision/renderers.ts';
 import { escapeText, columnsOf } from '../../src/report/printable.ts';
 import { renderers, renderLine } from '../../src/report/text/text.ts';
-import { createSummary } from '../../src/report/merge/summary.ts';
+import { createSummary } from '../../src/report/many/summary.ts';
 import { foldLines } from '../../src/report/text/page.ts';
 import { renderSummary } from '../../src/report/text/summary.ts';
 import { renderSummaryReport } from '../../src/report/text/vsa.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, renderDiff } from '../../report/diff.ts';
-import { MAX_REPORT_BYTES, readReport } from '../../report/merge/reports.ts';
+import { MAX_REPORT_BYTES, readReport } from '../../report/many/reports.ts';
 import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { withFileName, readEvidenceInput } from '../shared/input/input.ts';

@@ -16,7 +16,7 @@ import {
   parseTime,
 } from '../shared/options/options.ts';
 import { addQueueOptions } from '../shared/options/queue.ts';
-import { DURATION, parseDuration, parseRate, parseShard } from '../shared/options/values.ts';
+import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
@@ -58,11 +58,6 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
       'with --all: read only exports again that changed since this time, or within a duration such as 14d; fetch every missing one',
       parseTimeOrAge(cli.now),
     )
-    .option(
-      '--shard <i/n>',
-      'mirror only this share of the exports, such as 0/8: i counts from 0 to n-1',
-      parseShard,
-    )
     .option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64), 8)
     .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', parseRate)
     .option('--store <dir>', 'share files between mirrors in this folder')
@@ -101,7 +96,6 @@ export function defineMirrorCommand(command: Command, cli: Cli): void {
     'once it is generated, at 1 MB per second, sharing parts with other mirrors': `drillproof mirror ${ID} ${PLANE} --to ./mirror --wait 2h --limit-rate 1M --store ./store`,
     'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
     'list the incomplete exports of an archive': `drillproof mirror --all ${PLANE} --to ./archive --check`,
-    'one of eight shares of a list, as in an indexed Kubernetes job': `drillproof mirror --list exports.txt --shard 0/8 ${PLANE} --to s3://archive/exports --json`,
     'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
     'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
   }).addHelpText('after', MORE);

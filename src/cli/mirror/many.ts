@@ -17,9 +17,8 @@ import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { openVolume } from '../../node/volume/folder.ts';
 import type { Files } from '../../node/volume/volume.ts';
-import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/merge/archives.ts';
+import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
 import { countNoun } from '../../report/text/page.ts';
-import { selectShard, listDigest } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { formatInputName, readInput } from '../shared/input/input.ts';
 import {
@@ -190,15 +189,13 @@ function watchMirrors(
   };
 }
 
-const idOf = ({ evidenceExportId }: Wish): string => evidenceExportId;
-
 async function selectExports(
   cli: Cli,
   client: Client,
   options: ManyOptions,
   onRetry: OnRetry,
 ): Promise<Selection> {
-  const { shard, list, project, since, wait } = options;
+  const { list, project, since, wait } = options;
   const exports: Selection =
     list === undefined
       ? await discoverExports(client, project, {
@@ -210,10 +207,7 @@ async function selectExports(
         })
       : { wishes: await readWishes(cli, list, project) };
   if (exports.wishes.length === 0) throw createNoExportsError(exports, options);
-  if (shard === undefined) return exports;
-  // The exports of a project may change between shards; those of a list may not.
-  const cut = list === undefined ? {} : { list: listDigest(exports.wishes.map(idOf)) };
-  return { ...exports, wishes: selectShard(exports.wishes, idOf, shard), shard: { ...shard, ...cut } };
+  return exports;
 }
 
 /**

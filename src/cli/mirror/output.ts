@@ -1,4 +1,3 @@
-import { defined } from '../../bytes/arguments.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
@@ -9,10 +8,9 @@ import type { FileState } from '../../mirror/run.ts';
 import type { MirrorCheck, MirrorFault } from '../../mirror/check.ts';
 import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
 import { isS3Url } from '../../node/s3/location.ts';
-import type { ArchiveReport } from '../../report/merge/archives.ts';
+import type { ArchiveReport } from '../../report/many/archives.ts';
 import { count, countNoun, size } from '../../report/text/page.ts';
 import { quoteShellWord } from '../../report/printable.ts';
-import type { ShardFacts } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { formatTimeSpan } from '../shared/options/values.ts';
 import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
@@ -133,7 +131,6 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
 export type Discovery = {
   readonly left?: ReadonlyMap<string, number>;
   readonly older?: number;
-  readonly shard?: ShardFacts;
 };
 
 type Failure = ArchiveReport['failures'][number];
@@ -149,7 +146,7 @@ type Outcome = Omit<ArchiveOutcome, 'failures'> & {
 export function buildArchiveReport(
   outcome: Outcome,
   mirrored: ArchiveReport['mirrored'],
-  { left = new Map<string, number>(), older = 0, shard }: Discovery,
+  { left = new Map<string, number>(), older = 0 }: Discovery,
 ): ArchiveReport {
   const { exports, complete, untried, failures, moreFailures, codes } = outcome;
   return {
@@ -164,7 +161,6 @@ export function buildArchiveReport(
     mirrored,
     failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
     codes: [...codes].toSorted(),
-    ...defined({ shard }),
   };
 }
 
@@ -188,18 +184,14 @@ export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<voi
   await writeProduct(cli, report, formatArchive(report));
 }
 
-/** Finds the worst exit code. Only a shard may be empty. */
-function findArchiveExit({ exports, codes, shard }: ArchiveReport): ExitCode {
-  if (exports === 0 && shard === undefined) return EXIT.unchecked;
-  return worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
-}
+const findArchiveExit = ({ exports, codes }: ArchiveReport): ExitCode =>
+  exports === 0 ? EXIT.unchecked : worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 
 function formatArchive(report: ArchiveReport): string {
-  const { exports, complete, failed, untried, older, left, shard, run, transfer, failures } = report;
+  const { exports, complete, failed, untried, older, left, run, transfer, failures } = report;
   const states = Object.entries(left);
   return [
     alignFacts([
-      ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
       ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
       [
         'exports',

@@ -10,7 +10,6 @@ import { isS3Url, parseS3Location, type Retention } from '../../node/s3/location
 import { mirrorDirectory, type MirrorDirectoryOptions } from '../../node/volume/mirror.ts';
 import { openPartStore } from '../../node/volume/part-store.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
-import type { Shard } from '../../report/merge/shard.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
 import { findSetOption, type RemoteOptions, parseTime } from '../shared/options/options.ts';
@@ -46,7 +45,6 @@ export type MirrorCommandOptions = RemoteOptions &
     readonly expectManifest?: Digest;
     readonly manifest?: string;
     readonly withoutLocalReports?: boolean;
-    readonly shard?: Shard;
   };
 
 export async function openSetting(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
@@ -98,7 +96,7 @@ export function assertOneSelection(
   const [stray, hint] =
     evidenceExportId === undefined
       ? [findSetOption(options, ['manifest', 'expectManifest']), 'Name the export by its id.']
-      : [findSetOption(options, ['shard', 'queue']), 'Name the exports with --list FILE or --all.'];
+      : [findSetOption(options, ['queue']), 'Name the exports with --list FILE or --all.'];
   if (stray !== undefined)
     throw usageError(
       `${stray} is for ${evidenceExportId === undefined ? 'one export' : 'many exports'}`,
@@ -109,7 +107,7 @@ export function assertOneSelection(
 function assertFrom(options: MirrorCommandOptions): void {
   const other = findSetOption(options, [
     ...(['url', 'tokenFile', 'caFile', 'timeout', 'list', 'all', 'since'] as const),
-    ...(['shard', 'queue', 'wait', 'manifest'] as const),
+    ...(['queue', 'wait', 'manifest'] as const),
   ]);
   if (other !== undefined)
     throw usageError(`--from copies one mirror and cannot be combined with ${other}`, `Omit ${other}.`);

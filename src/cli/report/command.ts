@@ -1,29 +1,9 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import {
-  parseDigest,
-  addExamples,
-  addStandardOptions,
-  parseTime,
-  collectTexts,
-} from '../shared/options/options.ts';
+import { parseDigest, addExamples, parseTime, collectTexts } from '../shared/options/options.ts';
 import { addReportFormatOptions } from '../shared/options/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
-import {
-  type ChainCommandOptions,
-  type HistoryOptions,
-  mergeFiles,
-  showHistory,
-  verifyChain,
-} from './run.ts';
-
-const MORE = `
-All files must be JSON reports of one kind: "mirror --list" or "--all", scrub,
-or verify with many paths. All shards must be given; reports that contradict
-each other about an export are refused. The order of files does not count.
-
-Exit codes: the worst of the reports: 0 everything is good, 1 something is bad
-or contradicts; 2 wrong call, 3 a shard is missing or something was not checked.`;
+import { type ChainCommandOptions, type HistoryOptions, showHistory, verifyChain } from './run.ts';
 
 const CHAIN_MORE = `
 The trust store needs the signing keys with the purpose "report". Pass the
@@ -41,19 +21,15 @@ Exit codes: 0 the page was written, 1 a signed report or the chain does not
 hold, 2 wrong call, 3 a report could not be read.`;
 
 export function defineReportCommand(command: Command, cli: Cli): void {
-  command.description(
-    'Work on the JSON reports of other commands: show many over time, merge them, verify signed ones.',
-  );
+  command.description('Show many JSON reports of other commands over time, and verify signed ones.');
   defineShow(
     command.command('show', { isDefault: true }).summary('show many reports over time as a page (default)'),
     cli,
   );
-  defineMerge(command.command('merge').summary('put the reports of shards or machines together'), cli);
   defineVerify(command.command('verify').summary('verify a chain of signed reports'), cli);
   addExamples(command, {
     'a page about a year of reports':
       'drillproof report show reports/*.json --format html=year.html --trust trust.json',
-    'put shards together': 'drillproof report merge shard-*.json',
     'check a chain of signed reports':
       'drillproof report verify 1.dsse.json 2.dsse.json --trust auditors.json',
   });
@@ -82,17 +58,6 @@ function defineShow(show: Command, cli: Cli): void {
   addExamples(show, {
     'a year of reports': 'drillproof report show reports/*.json --format html=year.html --trust trust.json',
   }).addHelpText('after', HISTORY_MORE);
-}
-
-function defineMerge(merge: Command, cli: Cli): void {
-  addStandardOptions(merge)
-    .description('Merge the JSON reports of shards or machines into one.')
-    .argument('<file...>', 'reports in JSON; - for standard input')
-    .action((files: string[]) => mergeFiles(cli, files));
-  addExamples(merge, {
-    'three shards of a mirror': 'drillproof report merge shard-0.json shard-1.json shard-2.json',
-    'as one report, for a machine': 'drillproof report merge shard-*.json --json > whole.json',
-  }).addHelpText('after', MORE);
 }
 
 function defineVerify(verify: Command, cli: Cli): void {

@@ -1,22 +1,10 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
-import { DrillproofError } from '../../errors.ts';
-import { exitOfVerdict } from '../../report/run.ts';
-import { type ArchiveReport, mergeArchives } from '../../report/merge/archives.ts';
-import { assertWholeOfShards, type Named } from '../../report/merge/shard.ts';
-import {
-  MAX_REPORT_BYTES,
-  type Mergeable,
-  mergeResults,
-  type PathResult,
-  readMergeable,
-  type ReportsReport,
-} from '../../report/merge/reports.ts';
-import { type MergedScrub, mergeScrubs, type ScrubReport } from '../../report/merge/scrubs.ts';
 import { stableJson } from '../../report/json.ts';
 import {
   type ChainOptions,
+  type ReportFile,
   orderSignedReports,
   type ReportChain,
   verifyReportChain,
@@ -25,93 +13,14 @@ import { type HistoryEntry, renderChainPage, renderHistoryPage } from '../../rep
 import { MAX_SIGNED_BYTES, openReport, type OpenedReport } from '../../report/signed/statement.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
 import type { Cli } from '../cli.ts';
-import { writeArchive } from '../mirror/output.ts';
 import { loadCharts } from './charts.ts';
-import { createTally, writeScrub } from '../scrub/output.ts';
-import { formatInputName, readEvidenceInput, readInput, withFileName } from '../shared/input/input.ts';
-import { usageError, type FormatTarget } from '../shared/options/values.ts';
-import { EXIT, EXIT_OF_SIGNED, type ExitCode } from '../shared/output/exit.ts';
-import type { Failure } from '../shared/output/failure.ts';
-import { describeRun, alignFacts, formatTable } from '../shared/output/product.ts';
-import { writeResults } from '../verify/output.ts';
+import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
+import type { FormatTarget } from '../shared/options/values.ts';
+import { EXIT, EXIT_OF_SIGNED } from '../shared/output/exit.ts';
+import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
 import { type FormatOptions, planOutputs, writeRenderings } from '../shared/output/targets.ts';
-
-export async function mergeFiles(cli: Cli, files: readonly string[]): Promise<void> {
-  if (files.filter((file) => file === '-').length > 1)
-    throw usageError('standard input is given twice', 'Name a file for one of the reports.');
-  const reports: Named<Mergeable>[] = [];
-  for (const file of files) {
-    const name = formatInputName(file);
-    reports.push({ name, report: readMergeable(await readInput(file, MAX_REPORT_BYTES, cli), name) });
-  }
-  assertOneKind(reports);
-  assertWholeOfShards(reports);
-  await writeMerged(cli, removeEqualReports(reports));
-}
-
-function removeEqualReports(reports: readonly Named<Mergeable>[]): readonly Named<Mergeable>[] {
-  const byText = new Map(reports.map((report) => [stableJson(report.report), report]));
-  return [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
-}
-
-function assertOneKind(reports: readonly Named<Mergeable>[]): void {
-  const kinds = [...new Set(reports.map(({ report }) => report.kind))].toSorted();
-  if (kinds.length > 1)
-    throw new DrillproofError(
-      'report.MERGE_MIXED',
-      `the reports are of different kinds: ${kinds.join(', ')}`,
-    );
-}
-
-async function writeMerged(cli: Cli, reports: readonly Named<Mergeable>[]): Promise<void> {
-  const archives = reports.filter(
-    (item): item is Named<ArchiveReport> => item.report.kind === 'mirror.archive',
-  );
-  const scrubs = reports.filter((item): item is Named<ScrubReport> => item.report.kind === 'scrub');
-  const verified = reports.filter((item): item is Named<ReportsReport> => item.report.kind === 'reports');
-  if (archives.length > 0) return writeArchive(cli, mergeArchives(archives));
-  if (scrubs.length > 0) return writeMergedScrub(cli, mergeScrubs(scrubs));
-  return writeVerified(cli, mergeResults(verified));
-}
-
-async function writeMergedScrub(cli: Cli, merged: MergedScrub): Promise<void> {
-  const { place, moreFaults, strays, mirrors } = merged;
-  if (mirrors.length === 0) throw new DrillproofError('scrub.NOTHING_FOUND', 'the reports contain no mirror');
-  const { totals, add } = createTally({ strays });
-  for (const mirror of mirrors) add(mirror);
-  await writeScrub(cli, { ...totals, moreFaults: totals.moreFaults + moreFaults }, place);
-}
-
-async function writeVerified(cli: Cli, results: readonly PathResult[]): Promise<void> {
-  const writer = await writeResults(
-    cli,
-    { shown: cli.format, files: [], force: false },
-    { many: true, run: await describeRun({}) },
-  );
-  for (const { path, passed, result } of results) {
-    const exit = passed ? EXIT.pass : findFailedExit(result);
-    await writer.add(
-      result.kind === 'error'
-        ? { path, exit, failure: readFailureIn(result) }
-        : { path, exit, report: result },
-    );
-  }
-  await writer.end();
-}
-
-function findFailedExit(result: PathResult['result']): ExitCode {
-  if (result.kind === 'error') return result.exitCode;
-  const exit = exitOfVerdict(result.verdict, false);
-  // A verified result that did not pass lacks the required coverage.
-  return exit === EXIT.pass ? EXIT.bad : exit;
-}
-
-function readFailureIn(result: Extract<PathResult['result'], { kind: 'error' }>): Failure {
-  const { code, message, path, details, exitCode } = result;
-  return { code, message, action: codeEntry(code).action, ...defined({ path, details }), exit: exitCode };
-}
 
 type TrustedOptions = { readonly trust?: readonly string[]; readonly asOf?: number };
 export type ChainCommandOptions = TrustedOptions &
@@ -139,8 +48,8 @@ export async function verifyChain(
   });
 }
 
-async function readFiles(cli: Cli, names: readonly string[]): Promise<readonly Named<Uint8Array>[]> {
-  const files: Named<Uint8Array>[] = [];
+async function readFiles(cli: Cli, names: readonly string[]): Promise<readonly ReportFile[]> {
+  const files: ReportFile[] = [];
   for (const name of names)
     files.push({ name, report: await readEvidenceInput(name, MAX_SIGNED_BYTES, cli) });
   return files;
@@ -191,7 +100,7 @@ export async function showHistory(
 
 type Opened = OpenedReport & { readonly name: string; readonly bytes: Uint8Array };
 
-const openFile = ({ name, report: bytes }: Named<Uint8Array>): Opened => ({
+const openFile = ({ name, report: bytes }: ReportFile): Opened => ({
   name,
   bytes,
   ...withFileName(name, () => openReport(bytes)),

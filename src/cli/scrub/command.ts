@@ -9,7 +9,7 @@ import {
 } from '../shared/options/options.ts';
 import { addQueueOptions } from '../shared/options/queue.ts';
 import { addReportFormatOptions, addReportSigningOptions } from '../shared/options/signing.ts';
-import { parseDuration, parseShard } from '../shared/options/values.ts';
+import { parseDuration } from '../shared/options/values.ts';
 import { scrub, type ScrubCommandOptions } from './run.ts';
 
 const MORE = `
@@ -39,11 +39,6 @@ export function defineScrubCommand(command: Command, cli: Cli): void {
         .default('digest'),
     )
     .addOption(createJobsOption('read this many files at once'))
-    .option(
-      '--shard <i/n>',
-      'scrub only this share of the mirrors, such as 0/8: i counts from 0 to n-1',
-      parseShard,
-    )
     .option('--second-opinion', 'at full depth: verify everything with a second implementation too')
     .option('--journal <dir>', 'folder of the journals (default: .drillproof/scrub next to the mirrors)')
     .option(

@@ -1,7 +1,7 @@
 import { count, countNoun, size } from '../../report/text/page.ts';
 import { renderScrubPage } from '../../report/html/pages/scrub.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
-import type { ScrubReport } from '../../report/merge/scrubs.ts';
+import type { ScrubReport } from '../../report/many/scrubs.ts';
 import { stableJson } from '../../report/json.ts';
 import type { MirrorScrub } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
@@ -39,7 +39,7 @@ export async function writeScrub(
 
 function formatScrub(totals: ScrubProduct, outcome: string, place: string): string {
   const { outcomes, mirrors, read, readBytes, young, left, leftBytes, faults, moreFaults, strays } = totals;
-  const { shard, run } = totals;
+  const { run } = totals;
   const rest = [
     [outcomes.damaged, 'damaged'],
     [outcomes.unreadable, 'unreadable'],
@@ -48,7 +48,6 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
   const counts = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
   const lines = alignFacts([
     [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
-    ['shard', shard === undefined ? undefined : `${shard.index} of ${shard.count}, counted from 0`],
     ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
     ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...counts].join(', ')],
     ['read', `${countNoun(read, 'file')}, ${size(readBytes)}`],
@@ -78,7 +77,7 @@ type TalliedFault = ScrubReport['faults'][number];
 /** The limit of listed faults bounds the memory of a run. */
 const MAX_FAULTS = 10_000;
 
-type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'shard' | 'run'>;
+type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'run'>;
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {

@@ -5,8 +5,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import type { JobResult } from '../../node/queue/queue.ts';
-import { selectShard, type Shard, shardName } from '../../report/merge/shard.ts';
-import { mirrorScrubSchema } from '../../report/merge/scrubs.ts';
+import { mirrorScrubSchema } from '../../report/many/scrubs.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
 import { isError, type MirrorScrub } from '../../scrub/result.ts';
 import { repairMirror } from '../../scrub/repair.ts';
@@ -42,7 +41,6 @@ export type ScrubCommandOptions = TrustOptions & {
   readonly journal?: string;
   readonly expectManifest?: Digest;
   readonly secondOpinion?: boolean;
-  readonly shard?: Shard;
   readonly repairFrom?: string;
 } & RemoteOptions &
   ReportSigningOptions &
@@ -50,7 +48,7 @@ export type ScrubCommandOptions = TrustOptions & {
   QueueOptions;
 
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
-  const { journal, jobs, shard } = options;
+  const { journal, jobs } = options;
   const outputs = await planOutputs(cli, options);
   const sign = await openReportSigning(cli, options, outputs);
   assertQueue(options, place);
@@ -67,8 +65,7 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} contains no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
-    const mirrors = selectShard(archive.mirrors, shardName, shard);
-    const work = { place, mirrors, archive, settings, repairs, stop };
+    const work = { place, archive, settings, repairs, stop };
     await writeScrub(cli, await scrubAll(cli, work, options), place, { outputs, ...defined({ sign }) });
   } finally {
     await repairs?.close();
@@ -78,7 +75,6 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
 
 type ScrubWork = {
   readonly place: string;
-  readonly mirrors: readonly string[];
   readonly archive: ScrubArchive;
   readonly settings: ScrubOptions;
   readonly repairs: Repairs | undefined;
@@ -92,8 +88,8 @@ const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Prom
     try {
       if (options.queue !== undefined)
         return { ...totals, run: await scrubShared(cli, work, options, { scrubSome, add }) };
-      await scrubSome(work.mirrors, add);
-      return { ...totals, ...defined({ shard: options.shard }) };
+      await scrubSome(work.archive.mirrors, add);
+      return totals;
     } catch (error) {
       throw withAdvice(error);
     }
@@ -103,7 +99,7 @@ type AddScrub = (result: MirrorScrub) => void;
 type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
 
 function createScrubber(
-  { mirrors: all, archive, settings, repairs }: ScrubWork,
+  { archive, settings, repairs }: ScrubWork,
   { project }: ScrubCommandOptions,
   progress: Progress,
 ): ScrubSome {
@@ -111,7 +107,7 @@ function createScrubber(
   const onProgress = (event: ScrubEvent): void => {
     if (event.type !== 'read') return;
     bytes += event.bytes;
-    progress.update({ done, of: all.length, bytes });
+    progress.update({ done, of: archive.mirrors.length, bytes });
   };
   const repair = { ...settings, ...defined({ projectId: project }) };
   return (mirrors, add) =>
@@ -207,7 +203,7 @@ function refuseUnshared(options: ScrubCommandOptions): void {
 
 async function scrubShared(
   cli: Cli,
-  { place, mirrors, settings, stop }: ScrubWork,
+  { place, archive, settings, stop }: ScrubWork,
   options: ScrubCommandOptions,
   { scrubSome, add }: { readonly scrubSome: ScrubSome; readonly add: AddScrub },
 ): Promise<SharedRun> {
@@ -215,7 +211,7 @@ async function scrubShared(
   const work: SharedWork = {
     kind: 'scrub',
     facts: { place: describePlace(place), policy },
-    items: mirrors.map((name) => ({ key: name, data: { mirror: name } })),
+    items: archive.mirrors.map((name) => ({ key: name, data: { mirror: name } })),
     async act({ mirror = '' }) {
       const results: MirrorScrub[] = [];
       await scrubSome([mirror], (result) => results.push(result));

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
 import { addEvidenceOptions, addExamples } from '../shared/options/options.ts';
 import { addReportFormatOptions, addReportSigningOptions } from '../shared/options/signing.ts';
-import { parseShard } from '../shared/options/values.ts';
 import type { VerifyCommandOptions } from './run.ts';
 
 const MORE = `
@@ -18,7 +17,6 @@ export function defineVerifyCommand(command: Command, cli: Cli): void {
       'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',
     )
     .argument('[path...]', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .option('--shard <i/n>', 'verify only this share of the paths, such as 0/8; i is 0 to n-1', parseShard)
     .addOption(new Option('--accept <verdict>', 'also exit with 0 for this verdict').choices(['intact']))
     .addOption(
       new Option('--depth <depth>', 'full verifies every object, digest compares only the archives')

@@ -1,12 +1,11 @@
 import { defined } from '../../bytes/arguments.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../report/html/pages/many.ts';
-import { createSummary, type SummaryCollector } from '../../report/merge/summary.ts';
+import { createSummary, type SummaryCollector } from '../../report/many/summary.ts';
 import { type Detail, renderers, renderLine, type ReportFormat } from '../../report/text/text.ts';
 import { foldLines } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { renderReportPage } from '../../report/html/report.ts';
 import { renderSummary } from '../../report/text/summary.ts';
-import type { ShardFacts } from '../../report/merge/shard.ts';
 import { stableJson } from '../../report/json.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
@@ -29,13 +28,11 @@ type Look = {
   readonly trust?: TrustStore;
 };
 
-type Ending = { readonly run: Run; readonly shard?: ShardFacts };
-
 /** Renders results one by one, so that none stays in memory. */
 type Rendering = {
   readonly begin: string;
   result(result: Result, index: number, look: Look): string;
-  end(summary: SummaryCollector, look: Look, ending: Ending): string;
+  end(summary: SummaryCollector, look: Look, run: Run): string;
 };
 
 const hasPassed = ({ exit }: Result): boolean => exit === EXIT.pass;
@@ -67,17 +64,15 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
       if (hasPassed(result) && 'report' in result) return `${renderLine(result.report, result.path, look)}\n`;
       return `\n${foldLines(`# ${escapeText(result.path)}`, look.width)}\n${formatResult(result, look)}\n`;
     },
-    end: (summary, look, { shard }) =>
-      `${shard === undefined || look.detail === 'verdict' ? '' : `\nShard ${shard.index} of ${shard.count}, counted from 0\n`}${renderSummary(summary, look)}`,
+    end: renderSummary,
   },
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
     result: (result, index) =>
       `${index === 0 ? '' : ','}\n    ${formatIndented({ path: result.path, passed: hasPassed(result), result: buildResultJson(result) }, 4)}`,
-    end: ({ summary }, _look, { run, shard }) => {
+    end: ({ summary }, _look, run) => {
       const facts = summary();
-      const cut = shard === undefined ? '' : `,\n  "shard": ${formatIndented(shard, 2)}`;
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}${cut}\n}\n`;
+      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}\n}\n`;
     },
   },
   html: {
@@ -102,7 +97,6 @@ type ResultWriter = {
 type WriteOptions = {
   readonly many: boolean;
   readonly run: Pick<Run, 'tool' | 'options'>;
-  readonly shard?: ShardFacts;
   readonly verbose?: boolean;
   readonly trust?: TrustStore;
   readonly sign?: SignText;
@@ -112,7 +106,7 @@ type WriteOptions = {
 export async function writeResults(
   cli: Cli,
   outputs: Omit<Outputs<ReportFormat>, 'paths'>,
-  { many, run, shard, verbose = false, trust, sign }: WriteOptions,
+  { many, run, verbose = false, trust, sign }: WriteOptions,
 ): Promise<ResultWriter> {
   const renderings = many ? MANY : ONE;
   const files = outputs.files.map(({ format, file }) => ({
@@ -157,7 +151,7 @@ export async function writeResults(
       const unmet = listContradictions(summary);
       if (unmet.length > 0) exits.add(EXIT.bad);
       const exitCode = worstExit([...exits]);
-      const ending = { run: { ...run, exitCode, unmet }, ...defined({ shard }) };
+      const ending = { ...run, exitCode, unmet };
       const unwritten: unknown[] = [];
       for (const { rendering, write, close } of files) {
         await write(rendering.end(summary, plain, ending));

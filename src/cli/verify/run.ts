@@ -1,7 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import { verifyDirectory } from '../../node/verify-directory.ts';
 import { finishReport, type Requirements } from '../../report/run.ts';
-import { selectShard, listDigest, type Shard, shardName } from '../../report/merge/shard.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, Depth, ExportReport, Run } from '../../verify/report.ts';
@@ -15,7 +14,6 @@ import { findInside, readTrust } from '../shared/input/trust.ts';
 import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts';
 import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
 import { type Failure, describeFailure } from '../shared/output/failure.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { type FormatOptions, planOutputs, replaceStale } from '../shared/output/targets.ts';
@@ -30,7 +28,6 @@ export type VerifyCommandOptions = VerifyingOptions &
   ReportSigningOptions &
   FormatOptions<ReportFormat> & {
     readonly verbose?: boolean;
-    readonly shard?: Shard;
   };
 
 export type VerifySettings = VerifyOptions & {
@@ -47,20 +44,19 @@ export async function verify(
   options: VerifyCommandOptions,
 ): Promise<void> {
   const outputs = await planOutputs(cli, options);
-  const { all, paths, settings, sign } = await replaceStale(cli, outputs, async () => ({
+  const { paths, settings, sign } = await replaceStale(cli, outputs, async () => ({
     ...(await readSettings(cli, args, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
-  const { shard, verbose = false } = options;
+  const { verbose = false } = options;
   // A list always gets the form for many paths, even if it names one.
-  const many = options.list !== undefined || args.length > 1 || shard !== undefined;
+  const many = options.list !== undefined || args.length > 1;
   const run = await describeRun(options);
-  const cut = shard && { ...shard, list: listDigest(all.map(shardName)) };
   const writer = await writeResults(cli, outputs, {
     many,
     run,
     verbose,
-    ...defined({ shard: cut, trust: settings.trust, sign }),
+    ...defined({ trust: settings.trust, sign }),
   });
   try {
     for (const path of paths) {
@@ -73,18 +69,15 @@ export async function verify(
     await writer.abort(error);
     throw error;
   }
-  // The other shards have the paths, so an empty shard passes.
-  if (paths.length === 0 && all.length > 0) cli.exitCode = EXIT.pass;
 }
 
 async function readSettings(cli: Cli, args: readonly string[], options: VerifyCommandOptions) {
-  const all = await readPaths(cli, args, options);
-  const paths = selectShard(all, shardName, options.shard);
+  const paths = await readPaths(cli, args, options);
   if (options.dsse !== undefined && paths.length > 1)
     throw usageError('--dsse is about one part or export', 'Verify the others in a separate run.');
   await refuseMissingIssuer(cli, paths[0], options);
   await warnAboutKeysInside(cli, paths, options);
-  return { all, paths, settings: await readVerifyOptions(cli, options) };
+  return { paths, settings: await readVerifyOptions(cli, options) };
 }
 
 /** Warns about keys inside the evidence, which prove nothing. */

@@ -11,7 +11,6 @@ import type { TrustStore } from '../../trust/store.ts';
 import { verifySignatures } from '../../trust/signatures.ts';
 import { attestationReportSchema, type Finding } from '../../verify/report.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
-import type { Named } from '../merge/shard.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 
 const memberSchema = z.strictObject({
@@ -43,6 +42,9 @@ export const reportChainSchema = z.strictObject({
 export type ReportChain = Readonly<z.infer<typeof reportChainSchema>>;
 type Member = ReportChain['reports'][number];
 
+/** The bytes of a report, with the name that messages show. */
+export type ReportFile = { readonly name: string; readonly report: Uint8Array };
+
 export type ChainOptions = {
   readonly asOfMs: number;
   readonly trust?: TrustStore;
@@ -63,7 +65,7 @@ type Verified = {
  * Verifies a chain of signed reports, oldest first (docs/verify/reports.md, Signed reports): each signature under the trust
  * store, the order, gaps, replaced reports, and both ends. Never throws for what is in the bytes.
  */
-export function verifyReportChain(files: readonly Named<Uint8Array>[], options: ChainOptions): ReportChain {
+export function verifyReportChain(files: readonly ReportFile[], options: ChainOptions): ReportChain {
   const { asOfMs, trust } = options;
   const verified = files.map(({ name, report }) => verifyMember(name, report, options));
   const read = verified.flatMap(({ member: { name }, signed }) =>
@@ -92,7 +94,7 @@ function verdictOf(
 }
 
 /** Signed reports in the order of their numbers; those that cannot be read come last. */
-export function orderSignedReports(files: readonly Named<Uint8Array>[]): readonly Named<Uint8Array>[] {
+export function orderSignedReports(files: readonly ReportFile[]): readonly ReportFile[] {
   const places = new Map(files.map((file) => [file, sequenceOf(file.report)]));
   return files.toSorted((a, b) => places.get(a)! - places.get(b)!);
 }

@@ -13,8 +13,8 @@ import { isObject } from '../../trust/faults.ts';
 import type { Signer } from '../../trust/key/signer.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/report.ts';
 import { reportDiffSchema } from '../diff.ts';
-import { reportsSchema } from '../merge/reports.ts';
-import { scrubSchema } from '../merge/scrubs.ts';
+import { reportsSchema } from '../many/reports.ts';
+import { scrubSchema } from '../many/scrubs.ts';
 
 export const REPORT_PREDICATE_TYPE = 'urn:drillproof:attestation:report:v1';
 

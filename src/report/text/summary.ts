@@ -17,7 +17,7 @@ import {
   type NotPassed,
   type Summary,
   type SummaryCollector,
-} from '../merge/summary.ts';
+} from '../many/summary.ts';
 import { pageOf, type TextOptions } from './text.ts';
 
 /**

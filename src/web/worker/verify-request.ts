@@ -4,8 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import { describeOptions, finishReport } from '../../report/run.ts';
 import { markupText } from '../../report/html/document.ts';
 import { MAX_SIGNED_BYTES } from '../../report/signed/statement.ts';
-import type { Named } from '../../report/merge/shard.ts';
-import { orderSignedReports, verifyReportChain } from '../../report/signed/chain.ts';
+import { orderSignedReports, type ReportFile, verifyReportChain } from '../../report/signed/chain.ts';
 import { renderChainBody } from '../../report/html/pages/history.ts';
 import { stableJson } from '../../report/json.ts';
 import { importPublicKeys } from '../../trust/key/key-set.ts';
@@ -99,7 +98,7 @@ async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Ver
   return { view, json: stableJson(chain), keysInside: [] };
 }
 
-async function readSignedFile([name, file]: readonly [string, Blob]): Promise<Named<Uint8Array>> {
+async function readSignedFile([name, file]: readonly [string, Blob]): Promise<ReportFile> {
   return { name, report: await readStart(file, MAX_SIGNED_BYTES) };
 }
 

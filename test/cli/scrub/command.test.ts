@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { exportRef, makeExport } from '../../faults/export-source.ts';
 import { cleanUp as endServers, source } from '../../mirror/make.ts';
 import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
-import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
+import { scrubSchema } from '../../../src/report/many/scrubs.ts';
 import { trustStoreJwks } from '../../../src/trust/store.ts';
 import { makeTrust, NOW } from '../../support/evidence.ts';
 import { call, callJson, drillproof, expectResult } from '../make.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { archiveSchema } from '../../../src/report/merge/archives.ts';
-import { scrubSchema } from '../../../src/report/merge/scrubs.ts';
+import { archiveSchema } from '../../../src/report/many/archives.ts';
+import { scrubSchema } from '../../../src/report/many/scrubs.ts';
 import { startS3 } from '../../support/s3.ts';
 import { objectsIn, store } from '../../node/s3/make.ts';
 import { startPostgres } from '../../support/postgres.ts';
@@ -172,7 +172,6 @@ describe('mirror --queue', () => {
   it.each([
     ['a folder', '--list - --to ./archive --queue postgres://h/d'],
     ['one export', `${ABSENT} --to s3://bucket/a --queue postgres://h/d`],
-    ['a shard too', '--list - --to s3://bucket/a --queue postgres://h/d --shard 0/2'],
     ['another database', '--list - --to s3://bucket/a --queue mysql://me:hunter2@h/d'],
     ['no address', '--list - --to s3://bucket/a --queue hunter2'],
     ['a name of another form', '--list - --to s3://bucket/a --queue postgres://h/d --queue-name ../x'],
@@ -216,7 +215,6 @@ it.each([
   ['without a name', 's3://bucket/a --queue postgres://h/d'],
   ['a time', 's3://bucket/a --queue postgres://h/d --queue-name x --for 10m'],
   ['a folder of journals', 's3://bucket/a --queue postgres://h/d --queue-name x --journal j'],
-  ['a shard too', 's3://bucket/a --queue postgres://h/d --queue-name x --shard 0/2'],
   ['a folder', './archive --queue postgres://h/d --queue-name x'],
 ])('scrub --queue is refused with %s', async (_what, words) => {
   await expectExit(`scrub ${words}`, 2, 'usage.INVALID');

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { readReport } from '../../../src/report/merge/reports.ts';
+import { readReport } from '../../../src/report/many/reports.ts';
 import { run } from '../../../src/cli/run.ts';
 import { call, callJson, expectPass, recorder, useEvidenceFolder, world } from '../make.ts';
 import { writeDamaged } from './make.ts';

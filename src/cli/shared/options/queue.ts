@@ -9,7 +9,6 @@ import { type Code, codeEntry } from '../../../codes/catalogue.ts';
 import { type JobResult, openQueue, parseQueueAddress, type QueueItem } from '../../../node/queue/queue.ts';
 import { workThrough } from '../../../node/queue/work.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/location.ts';
-import type { Shard } from '../../../report/merge/shard.ts';
 import { codeSchema } from '../../../verify/report.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import { findSetOption, parseNumberBetween } from './options.ts';
@@ -48,16 +47,15 @@ function parseLostAfter(value: string): number {
   throw new InvalidArgumentError('It must be 10s or more.');
 }
 
-/** Requires --queue for its options, S3 for a queue, and either --shard or --queue. */
-export function assertQueue(options: QueueOptions & { readonly shard?: Shard }, place: string): void {
-  const { queue, shard } = options;
+/** Requires --queue for its options, and S3 for a queue. */
+export function assertQueue(options: QueueOptions, place: string): void {
+  const { queue } = options;
   if (queue !== undefined) {
     parseQueueAddress(queue);
-    if (shard !== undefined) throw usageError('--shard and --queue both share the work', 'Omit one of them.');
     if (isS3Url(place)) return;
     throw usageError(
       'with --queue the place must be s3://bucket/prefix',
-      'The lock of a folder works on one machine only; use S3, or --shard with a folder for each machine.',
+      'The lock of a folder works on one machine only; use S3.',
     );
   }
   const stray = findSetOption(options, ['queueName', 'queueRetries', 'queueLostAfter']);

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
-import type { Shard } from '../../../report/merge/shard.ts';
 
 /** Creates the error of a wrong call. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
@@ -55,20 +54,6 @@ export function formatTimeSpan(ms: number): string {
   const [nextName, nextUnit] = SPANS[at + 1] ?? ['', 1];
   const rest = at < 0 ? 0 : Math.floor((seconds % unit) / nextUnit);
   return `${Math.floor(seconds / unit)} ${name}${nextName === '' || rest === 0 ? '' : ` ${rest} ${nextName}`}`;
-}
-
-const MAX_SHARDS = 10_000;
-
-/** Parses `i/n` with i from 0 to n-1, like the indexes of Kubernetes jobs. */
-export function parseShard(value: string): Shard {
-  const [, i = '', n = ''] = /^(\d{1,6})\/(\d{1,6})$/.exec(value) ?? [];
-  const [index, count] = [Number(i), Number(n)];
-  if (i === '' || count < 1 || count > MAX_SHARDS)
-    throw new InvalidArgumentError(`It must be i/n, such as 0/8, with n from 1 to ${MAX_SHARDS}.`);
-  if (index === count)
-    throw new InvalidArgumentError(`Shards count from 0: the last of ${count} is ${count - 1}/${count}.`);
-  if (index > count) throw new InvalidArgumentError(`The shards are 0/${count} to ${count - 1}/${count}.`);
-  return { index, count };
 }
 
 export type FormatTarget<F extends string> = { readonly format: F; readonly file?: string };

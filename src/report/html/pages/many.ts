@@ -1,6 +1,6 @@
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
-import type { Summary } from '../../merge/summary.ts';
+import type { Summary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
 import { count, countNoun } from '../../text/page.ts';
 import { type Column, quote, quoteText, renderFacts, renderRow, renderState } from '../blocks.ts';

@@ -1,4 +1,4 @@
-import type { ScrubReport } from '../../merge/scrubs.ts';
+import type { ScrubReport } from '../../many/scrubs.ts';
 import { count, countNoun, size } from '../../text/page.ts';
 import {
   type ItemColumn,
@@ -84,7 +84,6 @@ const factsOf = (report: ScrubReport) =>
     ['Read', `${countNoun(report.read, 'file')}, ${size(report.readBytes)}`],
     ['Skipped as read not long ago', countNoun(report.young, 'file')],
     ['Left for another run', `${countNoun(report.left, 'file')}, ${size(report.leftBytes)}`],
-    ['Shard', report.shard && `${report.shard.index} of ${report.shard.count}, counted from 0`],
     ['Run', report.run && html`${quote(report.run.name)}, ${countNoun(report.run.workers.length, 'worker')}`],
     ['Strays', report.strays.length === 0 ? undefined : report.strays.map((name) => html`${quote(name)} `)],
   ] as const;

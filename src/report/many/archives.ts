@@ -1,0 +1,63 @@
+import * as z from 'zod/mini';
+import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/scalars.ts';
+import { codeSchema } from '../../verify/report.ts';
+
+const transferSchema = z.strictObject({
+  files: count,
+  fetched: count,
+  resumed: count,
+  linked: count,
+  kept: count,
+  bytes: count,
+  transferredBytes: count,
+  retries: count,
+  transferMs: z.number().check(z.gte(0)),
+});
+
+export const archiveSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('mirror.archive'),
+  exports: count,
+  complete: count,
+  failed: count,
+  untried: count,
+  older: count.check(z.describe('exports left alone because they did not change since the time asked for')),
+  left: z.record(z.string(), count).check(z.describe('exports that could not be mirrored, by their state')),
+  mirrored: z.array(
+    z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
+  ),
+  transfer: allow(transferSchema),
+  failures: z
+    .array(
+      z.strictObject({
+        evidenceExportId: evidenceExportIdSchema,
+        code: codeSchema,
+        message: z.string(),
+        action: z.string().check(z.describe('what to do')),
+        files: z.array(z.looseObject({ path: z.string(), code: codeSchema, message: z.string() })),
+      }),
+    )
+    .check(z.describe('the first of them')),
+  codes: z.array(codeSchema).check(z.describe('each code with which an export failed')),
+  run: allow(
+    z.strictObject({ name: z.string(), workers: z.array(z.string()) }),
+    'of a queue: the work of all machines together',
+  ),
+});
+
+export type ArchiveReport = z.infer<typeof archiveSchema>;
+
+type Transfer = ArchiveReport['transfer'];
+
+const MEASURES = z.keyof(transferSchema).options;
+
+/** The sum of all transfers; their times are machine time and add up. */
+export function sumTransfers(all: readonly Transfer[]): Pick<ArchiveReport, 'transfer'> {
+  const transfers = all.filter((transfer) => transfer !== undefined);
+  if (transfers.length === 0) return {};
+  const sums = MEASURES.map((measure) => [
+    measure,
+    transfers.reduce((sum, transfer) => sum + transfer[measure], 0),
+  ]);
+  return { transfer: transferSchema.parse(Object.fromEntries(sums)) };
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod/mini';
+import { countSchema as count } from '../../contract/scalars.ts';
+import { codeSchema } from '../../verify/report.ts';
+
+const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
+const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
+const numbers = { files: count, read: count, readBytes: count, young: count, left: count, leftBytes: count };
+
+const scrubbedSchema = z.strictObject({
+  name: z.string(),
+  evidenceExportId: z.exactOptional(z.string()),
+  manifestDigest: z.exactOptional(z.string()),
+  outcome,
+  ...numbers,
+});
+
+const faultSchema = z.strictObject({
+  path: z.string(),
+  found: z.literal(['damaged', 'missing', 'unreadable', 'extra']),
+  code: codeSchema,
+  message: z.string(),
+  repair: z.exactOptional(
+    z.union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })]),
+  ),
+});
+
+export const mirrorScrubSchema = z.extend(scrubbedSchema, { faults: z.array(faultSchema) });
+
+/** The product of `drillproof scrub`. */
+export const scrubSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('scrub'),
+  place: z.string(),
+  outcome,
+  mirrors: count,
+  outcomes,
+  ...numbers,
+  results: z.array(scrubbedSchema),
+  faults: z.array(z.extend(faultSchema, { mirror: z.string() })).check(z.describe('the first of them')),
+  moreFaults: count,
+  strays: z.array(z.string()),
+  run: z.exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) })),
+});
+export type ScrubReport = z.infer<typeof scrubSchema>;
