@@ -107,7 +107,7 @@ it('the action stops workflow commands while it prints the log', async () => {
 });
 
 it('the action builds the program once and runs gate with it', async () => {
-  const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json'];
+  const files = ['action.yml', 'ci', 'src', 'scripts', 'tsconfig.json', 'LICENSE'];
   const checkout = await copy([...files, 'package.json', 'package-lock.json', '.npmrc']);
   const yes = { succeeded: true, outputs: { answer: 'yes' } };
   expect(await gate({}, checkout)).toMatchObject(yes);
