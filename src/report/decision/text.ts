@@ -79,6 +79,11 @@ function formatPolicy(page: Page, { policy, asOfMs, pastTime, trust, run }: Deci
 const formatInputs = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
   formatFirst(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', formatInput(input)));
 
+/** The codes of warnings about an input and its bundles, each once. */
+export const warningsOf = ({ warnings = [], evidence = [] }: EvaluatedInput): readonly string[] => [
+  ...new Set([...warnings, ...evidence.flatMap((bundle) => bundle.warnings ?? [])]),
+];
+
 function formatInput(input: EvaluatedInput): string {
   const { name, kind, id, verdict, completeness, bundles, localReports } = input;
   const facts = [
@@ -87,6 +92,7 @@ function formatInput(input: EvaluatedInput): string {
     kind === 'export' ? countNoun(bundles, 'bundle') : undefined,
     localReports > 0 ? countNoun(localReports, 'local report') : undefined,
     completeness === undefined ? undefined : `list ${completeness}`,
+    ...warningsOf(input),
   ];
   return escapeText(`${name}: ${facts.filter((words) => words !== undefined).join(', ')}`);
 }

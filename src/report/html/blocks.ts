@@ -1,10 +1,11 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
-import type { CheckState, ExportReport, Finding, Verdict } from '../../verify/report.ts';
+import type { CheckState, ExportReport, Finding, Run, Verdict } from '../../verify/report.ts';
 import { count, countNoun } from '../text/page.ts';
 import type { ResultLine } from '../text/result.ts';
 import { html, type Markup, type Piece } from './document.ts';
+import { type Command, formatCall, formatEnd } from '../text/facts.ts';
 import { groupFindings } from '../text/findings.ts';
 
 /** The four answers about one link of the chain. */
@@ -110,6 +111,12 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
       ${texts.map((text) => html`<li>${text}</li>`)}
     </ul> `,
   ]);
+
+/** A call that can be copied, and how it ended. */
+export const buildCallFact = (run: Run | undefined, command?: Command): Fact => [
+  'Call',
+  run && html`${quote(formatCall(run, command))}, ${formatEnd(run)}`,
+];
 
 export const buildTrustFact = (trust: ExportReport['trust']): Fact => [
   'Trust store',

@@ -165,7 +165,7 @@ function deriveLinkResult(
   const { checks: ids, signed = false } = ROWS[id];
   const broken = findBrokenCheck(subject, id);
   if (broken !== undefined)
-    return { state: 'does_not_hold', why: `This does not hold: ${CHECK_TEXTS[broken].sentence}.` };
+    return { state: 'does_not_hold', why: `It is not true that ${CHECK_TEXTS[broken].sentence}.` };
   const checks = subject.checks.filter((check) => ids.includes(check.id));
   if (id === 'list') return report.kind === 'export' ? deriveListResult(report) : undefined;
   const open = checks.find(({ state }) => state === 'not_checked');

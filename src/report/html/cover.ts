@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
-import { formatRun, formatTimeRange } from '../text/facts.ts';
+import { formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
 import { countSigners, groupBy, partsOf } from '../text/tally.ts';
@@ -12,6 +12,7 @@ import {
   renderHeader,
   renderResultLine,
   renderVerdict,
+  buildCallFact,
   buildTrustFact,
 } from './blocks.ts';
 import { html, type Markup } from './document.ts';
@@ -77,7 +78,7 @@ function describeVerifier(report: ExportReport | BundleReport): readonly Fact[] 
   const issuers = [...new Set(listSigners(report).map(({ issuer }) => issuer))];
   return [
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
-    ['Call', run === undefined ? undefined : quote(formatRun(run))],
+    buildCallFact(run),
     ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
     buildTrustFact(trust),
   ];

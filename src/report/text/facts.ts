@@ -63,18 +63,24 @@ export function formatRunFact(page: Page, run: Run | undefined, command?: Comman
   return formatFact(page, 'run', formatRun(run, command));
 }
 
-type Command = 'verify' | 'gate';
+export type Command = 'verify' | 'gate';
 
 /** `drillproof verify ./mirror --trust trust.json, version 1.0.0, exit code 0`. */
-export function formatRun({ tool, path, options, exitCode }: Run, command: Command = 'verify'): string {
+export const formatRun = (run: Run, command?: Command): string =>
+  `${formatCall(run, command)}, ${formatEnd(run)}`;
+
+export const formatEnd = ({ tool, exitCode }: Run): string =>
+  `version ${tool.version}, exit code ${exitCode}`;
+
+/** `drillproof verify ./mirror --trust trust.json`. */
+export function formatCall({ tool, path, options }: Run, command: Command = 'verify'): string {
   const flags = Object.entries(options).flatMap(([name, value]) =>
     [value].flat().map((word) => {
       if (word === true) return `--${name}`;
       return `--${name} ${name === 'as-of' ? isoTime(Number(word)) : word}`;
     }),
   );
-  const call = [tool.name, command, path, ...flags].filter((word) => word !== undefined).join(' ');
-  return `${call}, version ${tool.version}, exit code ${exitCode}`;
+  return [tool.name, command, path, ...flags].filter((word) => word !== undefined).join(' ');
 }
 
 export function summarizeCoverage(report: ExportReport | BundleReport): string {

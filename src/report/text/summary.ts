@@ -37,7 +37,7 @@ export function renderSummary(
       lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${listVerdictCounts(facts).join(', ')}`],
     },
     { title: 'By cause', lines: facts.causes.flatMap((cause) => formatCause(page, cause)) },
-    { title: 'The same export twice', lines: formatCopies(page, facts) },
+    { title: 'Exports under several paths', lines: formatCopies(page, facts) },
     buildListSection(page, 'What the passes do not mean', caveats),
     { title: 'Not passed', lines: formatNotPassed(page, notPassed, facts.judged - facts.passed) },
   ]);

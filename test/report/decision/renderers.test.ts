@@ -6,6 +6,7 @@ import { escapeText } from '../../../src/report/printable.ts';
 import {
   BENIGN,
   decision,
+  input,
   NO,
   NOTHING,
   rule,
@@ -42,6 +43,14 @@ const unescapeProperty = (text: string): string =>
 const read = (result: Decision): Command[] => commandsIn(renderDecisionGithub(result));
 const count = (commands: readonly Command[], name: string): number =>
   commands.filter((command) => command.name === name).length;
+
+it('a decision names the warnings about an input and its bundles next to its verdict, each once', () => {
+  const evidence = [{ verdict: 'verified', warnings: ['coverage.LOW'] }] as const;
+  const inputs = [input({ warnings: ['export.FILE_UNCOVERED', 'coverage.LOW'], evidence })];
+  const text = decisionRenderers.text(decision({ inputs }));
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(', export.FILE_UNCOVERED, coverage.LOW');
+  expect(decisionRenderers.html(decision({ inputs }))).toContain('export.FILE_UNCOVERED, coverage.LOW');
+});
 
 describe('annotations of GitHub Actions', () => {
   it('begin with the answer', () => {

@@ -2,7 +2,7 @@ import { isoTime } from '../../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
 import { RULES } from '../../../policy/rules/catalogue.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
-import { formatRun } from '../../text/facts.ts';
+import { warningsOf } from '../../decision/text.ts';
 import { count, countNoun } from '../../text/page.ts';
 import {
   type ItemColumn,
@@ -16,6 +16,7 @@ import {
   renderState,
   renderVerdict,
   toneOf,
+  buildCallFact,
   buildTrustFact,
 } from '../blocks.ts';
 import { html, type Markup, renderDocument } from '../document.ts';
@@ -36,6 +37,7 @@ const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
   ['Input', ({ name }) => quote(name)],
   ['Verdict', ({ verdict, kind }) => (verdict === undefined ? kind : renderState(verdict))],
   ['Evidence', ({ id }) => quoteText(id)],
+  ['Warnings', (input) => warningsOf(input).join(', ')],
   ['Manifest', ({ manifestDigest }) => quoteText(manifestDigest)],
   ['Bundles', ({ bundles }) => count(bundles), 'number'],
 ];
@@ -68,7 +70,7 @@ const listBasisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
     ),
     ['Decided as of', isoTime(asOfMs)],
     buildTrustFact(trust),
-    ['Call', run === undefined ? undefined : quote(formatRun(run, 'gate'))],
+    buildCallFact(run, 'gate'),
   ] as const;
 
 const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
