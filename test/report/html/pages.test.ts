@@ -52,6 +52,13 @@ it('the table of keys has the first and the last of 200,000 signatures', () => {
   expect(keys).toContain('200,000 statements, 1970-01-01T00:00:00.000Z to 1970-01-01T00:03:19.999Z');
 });
 
+it('the page about a chain of signed reports states the last result next to its own verdict', () => {
+  const page = renderChainPage({ ...chain, verdict: 'valid', findings: [] });
+  expect(page).toMatch(
+    /<div class="verdict good">[^]*The last report states the result <code>r<\/code>[^]*?<\/div>/,
+  );
+});
+
 it('the page about many reports counts a statement once, however many reports are about it', () => {
   const entries = [1, 2, 3].map((day) => ({
     name: `${day}.json`,

@@ -23,7 +23,7 @@ import {
   buildTrustFact,
 } from '../blocks.ts';
 import { listSigners, type Signed } from '../cover.ts';
-import { dataImage, html, type Markup, renderDocument } from '../document.ts';
+import { dataImage, html, type Markup, type Piece, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
@@ -48,8 +48,13 @@ function renderSignedChain(chain: ReportChain): Markup {
     ['Result', ({ report }) => report && html`${report.kind}: ${quote(report.result)}`],
     ['Digest', ({ digest }) => quoteText(digest)],
   ];
-  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), MEANING[verdict])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [html`<p>${MEANING[verdict]}</p>`, describeLast(reports)])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
 }
+
+const describeLast = (reports: ReportChain['reports']): Piece => {
+  const last = reports.at(-1)?.report;
+  return last && html`<p>The last report states the result ${quote(last.result)}.</p>`;
+};
 
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
   findings.some(({ subject, severity }) => subject === name && severity === 'error')
