@@ -63,13 +63,6 @@ export function assertDeclaredDigest(bytes: Uint8Array, declared: Digest | undef
   throw new TransportError('transport.DIGEST_MISMATCH', message, { details: { passes: true } });
 }
 
-// The three forms of an HTTP date that a recipient must accept (RFC 9110 §5.6.7): IMF-fixdate, RFC 850, asctime.
-const DATE_FORMS = [
-  /^[A-Z][a-z]{2}, (?<day>\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\d{4}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
-  /^[A-Z][a-z]{5,8}, (?<day>\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\d{2}) (?<time>\d{2}:\d{2}:\d{2}) GMT$/,
-  /^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2}) (?<year>\d{4})$/,
-];
-
 /**
  * Milliseconds to wait by a `Retry-After` header (RFC 9110 §10.2.3): whole seconds or an HTTP date, where a date in
  * the past means 0. Any other value (negative, fractional, garbage) gives `undefined`.
@@ -79,31 +72,13 @@ export function parseRetryAfter(value: string | null, nowMs: number): number | u
   if (value === null) return undefined;
   const text = value.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = parseHttpDate(text, nowMs);
+  const atMs = parseHttpDate(text);
   return atMs === undefined ? undefined : Math.max(0, atMs - nowMs);
 }
 
-/** Milliseconds since the epoch of an HTTP date in any of its three forms, or `undefined`. */
-export function parseHttpDate(text: string, nowMs: number): number | undefined {
-  for (const form of DATE_FORMS) {
-    const { day, month, year, time } = form.exec(text)?.groups ?? {};
-    if (day === undefined || month === undefined || year === undefined || time === undefined) continue;
-    const moment = time.replace(/60$/, '59'); // 60 is a leap second
-    return parseDate(`${day.replace(' ', '0')} ${month} ${expandYear(year, nowMs)} ${moment} GMT`);
-  }
-  return undefined;
-}
-
-// A year of two digits that seems more than 50 years ahead is the last such year in the past (RFC 9110 §5.6.7).
-function expandYear(year: string, nowMs: number): number | string {
-  if (year.length === 4) return year;
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const sameCentury = thisYear - (thisYear % 100) + Number(year);
-  return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
-}
-
-// Platforms move a date that does not exist, such as 31 Feb, to another one.
-function parseDate(text: string): number | undefined {
+/** Milliseconds since the epoch of an HTTP date in the form that servers must send (RFC 9110 §5.6.7), or `undefined`. */
+function parseHttpDate(text: string): number | undefined {
   const date = new Date(text);
-  return date.toUTCString().endsWith(`, ${text}`) ? date.getTime() : undefined;
+  // Platforms accept other forms, and move a date that does not exist, such as 31 Feb, to another one.
+  return date.toUTCString() === text ? date.getTime() : undefined;
 }

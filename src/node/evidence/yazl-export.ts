@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import type { ZipFile } from 'yazl';
 import { DrillproofError } from '../../errors.ts';
 import { assertSafeName, createNameCheck } from '../../zip/limits.ts';
-import { importCommonJs } from '../import-common-js.ts';
 
 /** A file of the export. `open` is called once, after all files before it were written, and may return a `Readable`. */
 export type ExportFile = {
@@ -35,7 +34,7 @@ export async function zipExport(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   checkArguments(KINDS, { files, out, options });
-  const yazl = await importCommonJs(() => import('yazl')); // only exports in one file need it
+  const { default: yazl } = await import('yazl'); // only exports in one file need it
   const zip = new yazl.ZipFile();
   const stop = new AbortController();
   const signal = AbortSignal.any(

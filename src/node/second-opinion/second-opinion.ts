@@ -7,7 +7,6 @@ import { Readable } from 'node:stream';
 import type { RandomAccessReader } from 'yauzl';
 import { DrillproofError } from '../../errors.ts';
 import { exactAccess } from '../../zip/read/access.ts';
-import { importCommonJs } from '../import-common-js.ts';
 
 /**
  * The second implementation of both things that `verify --second-opinion` checks twice: noble for signatures, yauzl for
@@ -26,7 +25,7 @@ export type SeenEntry = { readonly name: string; readonly bytes: number; readonl
  *   file, `io.CHANGED` if a read returns fewer bytes than requested; an error of the source
  */
 export async function* readZipWithYauzl(access: RandomAccess): AsyncGenerator<SeenEntry, void, undefined> {
-  const yauzl = await importCommonJs(() => import('yauzl')); // only a second opinion needs it
+  const { default: yauzl } = await import('yauzl'); // only a second opinion needs it
   const reader = createReader(yauzl, access);
   let path: string | undefined;
   try {
