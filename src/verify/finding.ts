@@ -64,13 +64,44 @@ function listIssues(error: DrillproofError): readonly Issue[] {
   return Array.isArray(issues) ? (issues as Issue[]) : [];
 }
 
+/** The most findings of one code about one subject that a report lists. */
+const MAX_FINDINGS = 100;
+/** The most findings of one code about all bundles of an export, except that every bundle keeps one. */
+const MAX_EXPORT_FINDINGS = 10_000;
+
+/** The most findings of one code about each bundle of an export with this number of parts. */
+export const shareFindings = (parts: number): number =>
+  Math.max(1, Math.min(MAX_FINDINGS, Math.floor(MAX_EXPORT_FINDINGS / parts)));
+
+/** Keeps the first findings of each code and subject; the last of them has the number of the others. */
+export function limitFindings(findings: readonly Finding[], most = MAX_FINDINGS): readonly Finding[] {
+  if (findings.length <= most) return findings;
+  const kept: Finding[] = [];
+  const groups = new Map<string, { times: number; last: number; more: number }>();
+  for (const entry of findings) {
+    const key = `${entry.code} ${entry.subject}`;
+    const group = groups.get(key) ?? { times: 0, last: 0, more: 0 };
+    groups.set(key, group);
+    group.more += entry.more ?? 0;
+    if (group.times++ >= most) group.more++;
+    else group.last = kept.push(entry) - 1;
+  }
+  for (const { last, more } of groups.values()) if (more > 0) kept[last] = { ...kept[last]!, more };
+  return kept;
+}
+
+/** The number of findings, with those that are only counted. */
+export const countFindings = (findings: readonly Finding[]): number =>
+  findings.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
+
 function joinPath(outer: string | undefined, inner: string | undefined): string | undefined {
   if (outer === undefined || outer === inner) return inner;
   return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
 }
 
 /**
- * Every finding of a report: of an export also those of its parts and local reports, whose `subject` names them.
+ * Every finding of a report: of an export also those of its parts and local reports, whose `subject` names them. A report
+ * lists at most 100 findings of a code about a subject; `more` of the last one is the number of the others.
  * @throws TypeError for anything that is not a report
  * @example
  * for (const { code, subject, message } of allFindings(report)) console.error(code, subject, message);

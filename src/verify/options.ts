@@ -62,7 +62,7 @@ export type VerifyOptions = {
   readonly limits?: Partial<EvidenceLimits>;
   readonly zipLimits?: Partial<ZipLimits>;
   /**
-   * Omits the checks of reports on bundles, and all findings but the first of each code, whose message has their number.
+   * Omits the checks of reports on bundles, and all findings but the first of each code, whose `more` has the number of the others.
    * This is enough for a policy and needs less memory for thousands of bundles. Default `false`.
    */
   readonly short?: boolean;

@@ -68,6 +68,7 @@ const findingSchema = z.strictObject({
   message: z.string(),
   expected: allow(z.string()),
   actual: allow(z.string()),
+  more: allow(count, 'further findings with this code and subject, which are not listed'),
 });
 /** One problem or remark with a code. The findings about one input always come in the same order. */
 export interface Finding extends Readonly<z.infer<typeof findingSchema>> {}

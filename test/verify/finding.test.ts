@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../src/errors.ts';
-import { finding, findingsOf, statementFindingsOf } from '../../src/verify/finding.ts';
+import {
+  countFindings,
+  finding,
+  findingsOf,
+  limitFindings,
+  shareFindings,
+  statementFindingsOf,
+} from '../../src/verify/finding.ts';
 
 describe('a finding', () => {
   const plain = {
@@ -76,4 +83,37 @@ it.each([
   ['an error about a statement', statementFindingsOf, new DrillproofError('io.UNREADABLE', 'no')],
 ])('%s that cannot be a finding is rethrown: $2', (_, list, error) => {
   expect(() => list(error, 'b')).toThrow(error);
+});
+
+const make = (times: number, code: Parameters<typeof finding>[0] = 'object.MISSING', subject = 'b') =>
+  Array.from({ length: times }, (_, i) => finding(code, subject, { message: String(i) }));
+
+describe('the limit of findings', () => {
+  it('keeps 100 findings of a code and a subject, and counts the others in the last one', () => {
+    expect(limitFindings(make(100))).toEqual(make(100));
+    const [first, ...others] = limitFindings([
+      ...make(101),
+      ...make(3, 'object.EXTRA'),
+      ...make(100, 'object.MISSING', 'c'),
+    ]);
+    expect(first).toEqual(make(1)[0]);
+    expect(others).toHaveLength(99 + 3 + 100);
+    expect(others.filter(({ more }) => more !== undefined)).toEqual([{ ...make(100)[99], more: 1 }]);
+  });
+
+  it('adds up when it is applied again with a lower number', () => {
+    const twice = limitFindings(limitFindings(make(250)), 7);
+    expect(twice).toEqual([...make(6), { ...make(7)[6], more: 243 }]);
+    expect([countFindings(twice), countFindings(make(3)), countFindings([])]).toEqual([250, 3, 0]);
+  });
+
+  it.each([
+    [1, 100],
+    [100, 100],
+    [101, 99],
+    [10_000, 1],
+    [20_000, 1],
+  ])('of an export of %i parts is %i of a code for each part', (parts, most) => {
+    expect(shareFindings(parts)).toBe(most);
+  });
 });

@@ -1,6 +1,7 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
+import { countFindings } from '../../verify/finding.ts';
 import type { CheckState, ExportReport, Finding, Run, Verdict } from '../../verify/report.ts';
 import { count, countNoun } from '../text/page.ts';
 import type { ResultLine } from '../text/result.ts';
@@ -190,18 +191,19 @@ export function renderFindings(findings: readonly Finding[]): Markup {
 function renderGroup(cases: readonly [Finding, ...Finding[]]): Markup {
   const [{ code, severity }] = cases;
   const { meaning, action } = codeEntry(code);
-  const times = cases.length === 1 ? '' : `, ${count(cases.length)} times`;
+  const times = countFindings(cases);
   return html`<article class="finding ${toneOf(severity)}">
-    <h3>${renderState(severity)} <code>${code}</code>${times}</h3>
+    <h3>${renderState(severity)} <code>${code}</code>${times === 1 ? '' : `, ${count(times)} times`}</h3>
     <p>${meaning}</p>
     <p><strong>To do:</strong> ${action}</p>
-    ${renderCases(cases)}
+    ${renderCases(cases, times)}
   </article> `;
 }
 
-function renderCases(cases: readonly Case[]): Markup {
-  const more = cases.length - MAX_CASES;
-  const rest = more > 0 ? html`<p>${count(more)} more are in the JSON report.</p>` : undefined;
+function renderCases(cases: readonly Case[], times: number): Markup {
+  const [omitted, unlisted] = [Math.max(0, cases.length - MAX_CASES), times - cases.length];
+  const more = omitted > 0 ? html`<p>${count(omitted)} more are in the JSON report.</p>` : undefined;
+  const rest = unlisted > 0 ? html`${more}<p>${count(unlisted)} more were only counted.</p>` : more;
   return html`${cases.slice(0, MAX_CASES).map(renderCase)}${rest}`;
 }
 

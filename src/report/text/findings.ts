@@ -1,6 +1,7 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import { SEVERITIES, type Severity } from '../../codes/entry.ts';
 import type { Check, CheckState, Finding } from '../../verify/report.ts';
+import { countFindings } from '../../verify/finding.ts';
 import { CHECK_TEXTS } from '../../verify/check-texts.ts';
 import {
   buildListSection,
@@ -103,7 +104,7 @@ const MAX_FAILURES = 50;
 /** The findings by code, the most severe first. */
 export function buildFindingsSection(page: Page, findings: readonly Finding[]): Section {
   const totals = SEVERITIES.flatMap((severity) => {
-    const times = findings.filter((finding) => finding.severity === severity).length;
+    const times = countFindings(findings.filter((finding) => finding.severity === severity));
     return times === 0 ? [] : [countNoun(times, NAMES[severity])];
   });
   return {
@@ -120,18 +121,19 @@ export function groupFindings(findings: readonly Finding[]): readonly (readonly 
 /** `attestation.TIME_CLAIMED (2 times)`, for each code of a severity. */
 export function countCodes(findings: readonly Finding[], severity: Severity): string | undefined {
   const groups = groupFindings(findings.filter((finding) => finding.severity === severity));
-  const words = groups.map(([{ code }, ...more]) =>
-    more.length === 0 ? code : `${code} (${count(more.length + 1)} times)`,
-  );
+  const words = groups.map((group) => {
+    const times = countFindings(group);
+    return times === 1 ? group[0].code : `${group[0].code} (${count(times)} times)`;
+  });
   return words.length === 0 ? undefined : words.join(', ');
 }
 
 function formatGroup(page: Page, cases: readonly [Finding, ...Finding[]]): string[] {
   const [{ code, severity }] = cases;
   const entry = codeEntry(code);
-  const times = cases.length === 1 ? '' : ` (${count(cases.length)} times)`;
+  const times = countFindings(cases);
   return [
-    `  ${formatSeverity(page, severity)} ${page.paint.bold(code)}${times}`,
+    `  ${formatSeverity(page, severity)} ${page.paint.bold(code)}${times === 1 ? '' : ` (${count(times)} times)`}`,
     ...wrapIndented(page, entry.meaning, 4),
     ...wrapLabel(page, '    to do: ', entry.action),
     ...formatFirst(cases, MAX_CASES, (finding) => formatCase(page, finding), 4),

@@ -139,17 +139,23 @@ export const buildListSection = (page: Page, title: string, texts: Iterable<stri
   lines: Array.from(texts).flatMap((text) => wrapLabel(page, '  - ', text)),
 });
 
+/** An item may stand for `more` items, which no report lists. */
 export function formatFirst<T>(
-  items: readonly T[],
+  items: readonly (T & { readonly more?: number | undefined })[],
   most: number,
   formatLines: (item: T) => readonly string[],
   indent = 2,
 ): string[] {
-  return [...items.slice(0, most).flatMap(formatLines), ...formatMore(items.length - most, indent)];
+  const unlisted = items.reduce((sum, { more = 0 }) => sum + more, 0);
+  return [...items.slice(0, most).flatMap(formatLines), ...formatMore(items.length - most, indent, unlisted)];
 }
 
-export const formatMore = (omitted: number, indent = 2): readonly string[] =>
-  omitted > 0 ? [`${' '.repeat(indent)}and ${count(omitted)} more; --format json lists them all`] : [];
+export function formatMore(omitted: number, indent = 2, unlisted = 0): readonly string[] {
+  const listed = Math.max(0, omitted);
+  if (listed + unlisted === 0) return [];
+  const where = unlisted === 0 ? 'lists them all' : `lists ${count(listed)} of them, and counts the others`;
+  return [`${' '.repeat(indent)}and ${count(listed + unlisted)} more; --format json ${where}`];
+}
 
 export function sections(page: Page, all: readonly Section[]): string[] {
   return all.flatMap((section) =>

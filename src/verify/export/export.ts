@@ -3,6 +3,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { type EvidenceSource, SOURCE, type SourceFile } from '../../evidence/source.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import type { ExportManifest } from '../../evidence/export/manifest.ts';
+import { limitFindings } from '../finding.ts';
 import { resolveSettings, describeTrust, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
 import type {
   BundleReport,
@@ -185,7 +186,7 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
     signer: documents.signer,
     signers: documents.signers,
     checks: step.checks,
-    findings: [...step.findings, ...warnAboutUncovered(EXPORT, verdict, coverage)],
+    findings: limitFindings([...step.findings, ...warnAboutUncovered(EXPORT, verdict, coverage)]),
     parts,
     localReports,
     coverage,

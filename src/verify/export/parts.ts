@@ -3,7 +3,7 @@ import { mapConcurrently, turn } from '../../bytes/async.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import { type ExportManifest, type PartRow, sumBytes } from '../../evidence/export/manifest.ts';
-import { finding } from '../finding.ts';
+import { finding, limitFindings, shareFindings } from '../finding.ts';
 import { verifyListedPart, type PartVerifier } from '../part/listed-part.ts';
 import type { BundleReport, LocalReportReport, Verdict, Finding } from '../report.ts';
 import { joinSteps, noteFindings, NOTHING, recordCheck, type Step, type StepOf } from '../step.ts';
@@ -66,9 +66,10 @@ export async function verifyParts(
     });
     done++;
     onProgress?.(describeProgress(row, report, done, rows.length));
-    shareMembers(report, predictReport(row, last));
-    last = report;
-    return report;
+    const limited = { ...report, findings: limitFindings(report.findings, shareFindings(rows.length)) };
+    shareMembers(limited, predictReport(row, last));
+    last = limited;
+    return limited;
   });
   return summarizeMetadata(reports);
 }

@@ -5,7 +5,7 @@ import { countArtifactBytes } from '../../evidence/bundle/manifest.ts';
 import { ATTESTATION, findEntry } from '../../evidence/bundle/part.ts';
 import type { ZipArchive } from '../../zip/read/open.ts';
 import type { ZipEntry } from '../../zip/read/entry.ts';
-import { finding } from '../finding.ts';
+import { limitFindings, finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, NOTHING, recordCheck, type ReadStep, type Step, type StepOf } from '../step.ts';
@@ -195,7 +195,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     reproduction: attestation?.reproduction,
     outcome: content.run && buildOutcome(content.run.facts),
     checks: settings.short === true ? [] : step.checks,
-    findings: settings.short === true ? keepFirstOfEachCode(findings) : findings,
+    findings: limitFindings(findings, settings.short === true ? 1 : undefined),
     coverage,
   } as const);
 }
@@ -213,17 +213,6 @@ const countHeaderBytes = (entries: readonly ZipEntry[], verdict: Verdict): numbe
       (name === ATTESTATION && verdict !== 'verified' ? Math.min(bytes, compressedBytes) : 0),
     END_BYTES,
   );
-
-/** The first finding of each code, with the number of findings that have this code. */
-function keepFirstOfEachCode(findings: readonly Finding[]): readonly Finding[] {
-  const counts = new Map<string, number>();
-  for (const { code } of findings) counts.set(code, (counts.get(code) ?? 0) + 1);
-  if (counts.size === findings.length) return findings;
-  return [...counts].map(([code, count]) => {
-    const first = findings.find((entry) => entry.code === code)!;
-    return count === 1 ? first : { ...first, message: `${first.message} (the first of ${count})` };
-  });
-}
 
 /**
  * The bytes of an archive that a digest covers (formats §4, Coverage). A row covers all bytes. Manifest and signature

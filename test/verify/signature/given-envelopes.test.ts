@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { countFindings } from '../../../src/verify/finding.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { attestDsse, attestExportDsse } from '../../../src/evidence/in-toto.ts';
@@ -204,7 +205,10 @@ describe('the limits of envelopes', () => {
     const many = Array.from({ length: MAX_ENVELOPES }, () => toUtf8('{}'));
     const report = await verify(unsigned, many);
     const invalid = report.findings.filter(({ code }) => code === 'dsse.INVALID');
-    expect(new Set(invalid.map(({ path }) => path?.split('#')[0])).size).toBe(MAX_ENVELOPES);
+    const each = (await verify(unsigned, [toUtf8('{}')])).findings.filter(
+      ({ code }) => code === 'dsse.INVALID',
+    );
+    expect([invalid.length, countFindings(invalid)]).toEqual([100, MAX_ENVELOPES * each.length]);
     await expect(verify(unsigned, [...many, toUtf8('{}')])).rejects.toThrow(TypeError);
   });
 
