@@ -73,6 +73,8 @@ const formatSentence = (summary: string): string => `${summary[0]!.toUpperCase()
 
 function readStandardOptions(action: Command, cli: Cli): void {
   const { quiet, json, format }: { quiet?: boolean; json?: boolean; format?: unknown } = action.opts();
+  if (json === true && format === 'text' && action.getOptionValueSource('format') === 'cli')
+    throw usageError('--json and --format text are both given', 'Give one of them.');
   cli.quiet = quiet === true;
   if (json === true || format === 'json') cli.format = 'json';
 }

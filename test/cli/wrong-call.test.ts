@@ -50,6 +50,14 @@ it.each(['--json', '--format json', '--format=json'])(
   },
 );
 
+it.each(['explain', 'keys list trust.json', 'verify x'])(
+  '%s refuses --json with --format text, of which one would be ignored',
+  async (line) => {
+    const { code, stderr } = await call(`${line} --json --format text`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('usage.INVALID')]);
+  },
+);
+
 it.each(['--token dp_secret', '--token=dp_secret', '--password=dp_secret'])(
   'a token in the argument %s is refused and not repeated, and the advice names --token-file',
   async (option) => {
