@@ -216,6 +216,6 @@ const refuseFolder =
   ({ name }: FileSystemEntry) =>
   (cause: unknown): never => {
     const message = `the browser does not list the dropped folder ${name}`;
-    const details = { hint: 'Choose the folder with a folder picker instead.' };
+    const details = { hint: 'Choose the folder with the button instead of dropping it.' };
     throw new DrillproofError('io.UNREADABLE', message, { path: name, details, cause });
   };

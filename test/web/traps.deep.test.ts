@@ -45,14 +45,14 @@ describe('the page in Chromium', () => {
     await dropPath(page, '#evidence-drop', at('export'));
     await page.choose('#keys-input', [at('trust.json')]);
     const text = await page.verify(NOW);
-    expect(text).toContain('149 verified, 1 failed');
+    expect(text).toContain('149 of 150 parts verified');
     expect(await page.text('#evidence-name')).toContain('export (153 files');
   });
 
   test('the page in Chromium asks to choose a folder that was dropped on file://', async () => {
     await using page = await openPage(browser, FILE_URL);
     await dropPath(page, '#evidence-drop', at('export'));
-    await expect.poll(() => page.text('#message')).toContain('choose it with the folder picker');
+    await expect.poll(() => page.text('#message')).toContain('Choose the folder with the button');
     expect(await page.verify(NOW)).toContain('Choose the evidence first');
   });
 

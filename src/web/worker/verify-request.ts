@@ -18,7 +18,7 @@ import { isExportPath, type OtherKind, readFile, recognizeKind, START_BYTES } fr
 import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
 import { viewReport } from './view.ts';
-import { BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
+import { blobAccess, BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
 
 declare const VERSION: string;
 
@@ -68,7 +68,8 @@ const HINTS: Readonly<Record<Exclude<OtherKind, 'a signed envelope'>, string>> =
 /** @throws DrillproofError `export.NOT_AN_EXPORT` for a file of another kind, with the field in which to choose it */
 async function refuseOtherKinds(tree: BlobTree): Promise<void> {
   for (const [name, file] of tree.files) {
-    const kind = recognizeKind(await readStart(file, START_BYTES));
+    const access = blobAccess(file, { path: name });
+    const kind = recognizeKind(await access.read(0, Math.min(file.size, START_BYTES)));
     if (kind === 'a signed envelope' || (kind === undefined && !isDocuments(tree))) continue;
     const message = `${name} is ${kind === undefined ? 'neither evidence nor a signed report' : `${kind}, not evidence`}`;
     const details = kind && { details: { hint: HINTS[kind] } };
