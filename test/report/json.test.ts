@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderJson, stableJson } from '../../src/report/json.ts';
+import { renderJson, stableJson, streamJson } from '../../src/report/json.ts';
 import { reverseMembers } from '../bytes/documents.ts';
 import { exportReport, failedPart, localReport, part } from './makers.ts';
 import { forAll } from '../support/property.ts';
@@ -28,5 +28,18 @@ describe('the JSON report', () => {
   it('keeps members whose names are special to JavaScript', () => {
     const odd = JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown;
     expect(stableJson(odd)).toBe('{\n  "__proto__": 1,\n  "constructor": 2\n}\n');
+  });
+
+  it('is written in pieces that are not longer for more parts, and are JSON.stringify of the ordered members', () => {
+    const large = exportReport({ parts: Array.from({ length: 300 }, (_, n) => part(n + 1)) });
+    const pieces = [...streamJson(large)];
+    expect(pieces.length).toBeGreaterThan(3);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(80_000);
+    expect(pieces.join('')).toBe(`${JSON.stringify(JSON.parse(pieces.join('')), null, 2)}\n`);
+    forAll(100, [fc.jsonValue()], (value) => {
+      const text = stableJson(value);
+      expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
+      expect([...streamJson(value, '  ')].join('').trimEnd()).toBe(text.trimEnd().replaceAll('\n', '\n  '));
+    });
   });
 });

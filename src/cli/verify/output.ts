@@ -6,7 +6,7 @@ import { foldLines } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { renderReportPage } from '../../report/html/report.ts';
 import { renderSummary } from '../../report/text/summary.ts';
-import { stableJson } from '../../report/json.ts';
+import { stableJson, streamJson } from '../../report/json.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
 import { type Cli, describeLook } from '../cli.ts';
@@ -31,7 +31,7 @@ type Look = {
 /** Renders results one by one, so that none stays in memory. */
 type Rendering = {
   readonly begin: string;
-  result(result: Result, index: number, look: Look): string;
+  result(result: Result, index: number, look: Look): string | Iterable<string>;
   end(summary: SummaryCollector, look: Look, run: Run): string;
 };
 
@@ -45,7 +45,7 @@ const buildResultJson = (result: Result): unknown =>
 
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
   text: { begin: '', result: (result, _index, look) => formatResult(result, look), end: () => '' },
-  json: { begin: '', result: (result) => stableJson(buildResultJson(result)), end: () => '' },
+  json: { begin: '', result: (result) => streamJson(buildResultJson(result)), end: () => '' },
   html: {
     begin: '',
     result: (result, _index, { trust }) =>
@@ -68,8 +68,11 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
   },
   json: {
     begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
-    result: (result, index) =>
-      `${index === 0 ? '' : ','}\n    ${formatIndented({ path: result.path, passed: hasPassed(result), result: buildResultJson(result) }, 4)}`,
+    *result(result, index) {
+      yield `${index === 0 ? '' : ','}\n    `;
+      const item = { path: result.path, passed: hasPassed(result), result: buildResultJson(result) };
+      for (const text of streamJson(item, '    ')) yield text.endsWith('\n') ? text.slice(0, -1) : text;
+    },
     end: ({ summary }, _look, run) => {
       const facts = summary();
       return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}\n}\n`;
@@ -126,10 +129,11 @@ export async function writeResults(
   const abort = async (reason: unknown): Promise<void> => {
     await Promise.all(files.map((file) => file.abort(reason)));
   };
-  const all = async (render: (rendering: Rendering, look: Look) => string): Promise<void> => {
-    for (const { rendering, write } of files) await write(render(rendering, plain));
-    const text = render(shown, look);
-    if (text !== '') await stdout.write(text);
+  const all = async (
+    render: (rendering: Rendering, look: Look) => string | Iterable<string>,
+  ): Promise<void> => {
+    for (const { rendering, write } of files) await writePieces(write, render(rendering, plain));
+    await writePieces(stdout.write, render(shown, look));
   };
   const summary = createSummary();
   const exits = new Set<ExitCode>();
@@ -171,6 +175,10 @@ type Stream = {
   readonly write: (text: string) => Promise<void>;
   readonly close: () => Promise<unknown>;
 };
+
+async function writePieces(write: Stream['write'], pieces: string | Iterable<string>): Promise<void> {
+  for (const text of typeof pieces === 'string' ? [pieces] : pieces) if (text !== '') await write(text);
+}
 
 /** Collects a JSON report, and writes it as a signed envelope at its end. */
 function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: SignText | undefined): S {
