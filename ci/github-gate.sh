@@ -50,16 +50,17 @@ elif [[ $status == [01] ]]; then
   status=3
 fi
 
-# Appends lines to a file of the runner. Elsewhere there is none, and no failure here changes the answer.
+# Appends its input to a file of the runner. Elsewhere there is none, and no failure here changes the answer. The input is not a
+# pipe, because writing to a pipe without a reader ends the script.
 append() {
   cat >>"${1:-/dev/null}" || echo '::warning title=drillproof gate::the summary or the outputs cannot be written'
 }
 if [[ $ended == true ]]; then
   cat "$work/annotations" || true
   [[ ${GATE_SUMMARY:-true} == false ]] || append "${GITHUB_STEP_SUMMARY:-}" <"$work/summary.md" || true
-  printf '%s\n' "answer=$answer" "decision=$work/decision.json" | append "${GITHUB_OUTPUT:-}"
+  append "${GITHUB_OUTPUT:-}" <<<"answer=$answer"$'\n'"decision=$work/decision.json"
 else
   echo '::error title=drillproof gate::the gate could not be run; read the log for the reason'
 fi
-echo "exit-code=$status" | append "${GITHUB_OUTPUT:-}"
+append "${GITHUB_OUTPUT:-}" <<<"exit-code=$status"
 exit "$status"

@@ -58,7 +58,7 @@ describe('admin', () => {
     expect((await list()).code).toBe(0);
     await pass(`admin token revoke ${created.tokenId} --data plane`);
     await expectResult(list(), 3, 'control.UNAUTHENTICATED');
-    expect((await call(`admin token revoke ${created.tokenId} --data plane`)).code).toBe(3);
+    expect((await call(`admin token revoke ${created.tokenId} --data plane`)).code).toBe(2);
   });
 
   it('admin ingest reports the second ingestion of the same file as unchanged', async () => {
@@ -136,7 +136,7 @@ describe('tool-source', () => {
   });
 
   it.each(['--out', '--source'])(
-    'tool-source %s writes through a link, and never over the input',
+    'tool-source %s writes neither through a link nor over the input',
     async (option) => {
       await readSource('--out input.json --force');
       const before = await readFile('input.json');
@@ -145,10 +145,9 @@ describe('tool-source', () => {
       await link('input.json', `hard${option}`);
       const write = async (to: string) =>
         (await call(`tool-source --file input.json ${option} ${to} --force`)).code;
-      expect(await write(`link${option}`)).toBe(0);
-      expect((await lstat(`link${option}`)).isSymbolicLink()).toBe(true);
-      expect(await readFile('target', 'utf8')).not.toBe('old');
-      for (const name of ['input.json', './input.json', `hard${option}`]) expect(await write(name)).toBe(2);
+      for (const name of [`link${option}`, 'input.json', './input.json', `hard${option}`])
+        expect(await write(name)).toBe(2);
+      expect(await readFile('target', 'utf8')).toBe('old');
       expect(await readFile('input.json')).toEqual(before);
     },
   );
