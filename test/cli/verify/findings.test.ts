@@ -57,14 +57,12 @@ it('verify lists 83 findings of a code for each of 120 parts, and counts the oth
   expect(page.stdout).toContain('26,040 more were only counted');
 });
 
-it.runIf(isDeep)(
-  'verify of parts that list millions of absent objects ends with 1 in a heap of 256 MB',
-  async () => {
+if (isDeep)
+  it('verify of parts that list millions of absent objects ends with 1 in a heap of 256 MB', async () => {
     const folder = join(root, 'bomb');
     await writeFiles(folder, await makeBomb(20, 99_990));
     const { code } = await drillproof(`verify ${folder} -q`, {
       env: { NODE_OPTIONS: '--max-old-space-size=256' },
     });
     expect(code).toBe(1);
-  },
-);
+  });
