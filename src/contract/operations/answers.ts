@@ -1,9 +1,19 @@
 import * as z from 'zod/mini';
-import { authoringSessionSchema, authoringTurnSchema } from '../resources/authoring.ts';
-import { evidenceExportSchema, localReportItemSchema } from '../resources/evidence.ts';
-import { operationResourceSchema } from '../resources/operation.ts';
-import { hostedRunSchema } from '../resources/run.ts';
-import { worldSessionSchema } from '../resources/session.ts';
+import {
+  type AuthoringSession,
+  authoringSessionSchema,
+  type AuthoringTurn,
+  authoringTurnSchema,
+} from '../resources/authoring.ts';
+import {
+  type EvidenceExport,
+  evidenceExportSchema,
+  type LocalReportItem,
+  localReportItemSchema,
+} from '../resources/evidence.ts';
+import { type OperationResource, operationResourceSchema } from '../resources/operation.ts';
+import { type HostedRun, hostedRunSchema } from '../resources/run.ts';
+import { type WorldSession, worldSessionSchema } from '../resources/session.ts';
 import { textSchema } from '../scalars.ts';
 
 const MAX_PAGE_SIZE = 100;
@@ -24,36 +34,40 @@ const limitSchema = z._default(
 /** Query of a list: the place to continue, and the greatest number of items. */
 export const pageQuerySchema = z.strictObject({ cursor: z.optional(cursorSchema), limit: limitSchema });
 
-const pageOf = <Item extends z.ZodMiniType>(item: Item) =>
+/** A page of a list. `nextCursor` is absent on the last page. */
+export type Page<Item> = { items: Item[]; nextCursor?: string | undefined };
+const pageOf = <Item>(item: z.ZodMiniType<Item>): z.ZodMiniType<Page<Item>> =>
   z.strictObject({
     items: z.array(item).check(z.maxLength(MAX_PAGE_SIZE)),
     nextCursor: z.optional(cursorSchema),
   });
 
-/** `nextCursor` is absent on the last page. */
-export const localReportPageSchema = pageOf(localReportItemSchema);
-export const evidenceExportPageSchema = pageOf(evidenceExportSchema);
-export const authoringTurnPageSchema = pageOf(authoringTurnSchema);
+export const localReportPageSchema = pageOf<LocalReportItem>(localReportItemSchema);
+export const evidenceExportPageSchema = pageOf<EvidenceExport>(evidenceExportSchema);
+export const authoringTurnPageSchema = pageOf<AuthoringTurn>(authoringTurnSchema);
 
 // Answers that join a resource and the operation that changed it.
 
-export const sessionExtensionSchema = z.strictObject({
+type Changed<Resources> = z.ZodMiniType<Resources & { operation: OperationResource }>;
+
+export const sessionExtensionSchema: Changed<{ session: WorldSession }> = z.strictObject({
   session: worldSessionSchema,
   operation: operationResourceSchema,
 });
 
-export const authoringTurnCreationSchema = z.strictObject({
+export const authoringTurnCreationSchema: Changed<{ session: AuthoringSession; turn: AuthoringTurn }> =
+  z.strictObject({
+    session: authoringSessionSchema,
+    turn: authoringTurnSchema,
+    operation: operationResourceSchema,
+  });
+
+export const authoringSessionChangeSchema: Changed<{ session: AuthoringSession }> = z.strictObject({
   session: authoringSessionSchema,
-  turn: authoringTurnSchema,
   operation: operationResourceSchema,
 });
 
-export const authoringSessionChangeSchema = z.strictObject({
-  session: authoringSessionSchema,
-  operation: operationResourceSchema,
-});
-
-export const rerunSchema = z.strictObject({
+export const rerunSchema: Changed<{ run: HostedRun }> = z.strictObject({
   run: hostedRunSchema.check(
     z.refine((run) => run.rerunOfHostedRunId !== undefined, {
       error: 'a rerun names the run that it reproduces',

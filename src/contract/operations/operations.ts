@@ -1,13 +1,29 @@
 import * as z from 'zod/mini';
-import { authoringSessionSchema, authoringTurnSchema, turnRequestSchema } from '../resources/authoring.ts';
+import {
+  type AuthoringSession,
+  authoringSessionSchema,
+  type AuthoringTurn,
+  authoringTurnSchema,
+  turnRequestSchema,
+} from '../resources/authoring.ts';
 import * as build from '../resources/build.ts';
 import type { ControlCode } from './errors.ts';
-import { evidenceBundleSchema, evidenceExportSchema } from '../resources/evidence.ts';
-import { hostedRunSchema } from '../resources/run.ts';
+import {
+  type EvidenceBundle,
+  evidenceBundleSchema,
+  type EvidenceExport,
+  evidenceExportSchema,
+} from '../resources/evidence.ts';
+import { type HostedRun, hostedRunSchema } from '../resources/run.ts';
 import * as ids from '../scalars.ts';
-import { operationResourceSchema } from '../resources/operation.ts';
+import { type OperationResource, operationResourceSchema } from '../resources/operation.ts';
 import * as answers from './answers.ts';
-import { environmentSchema, sessionExtendRequestSchema, worldSessionSchema } from '../resources/session.ts';
+import {
+  environmentSchema,
+  sessionExtendRequestSchema,
+  type WorldSession,
+  worldSessionSchema,
+} from '../resources/session.ts';
 
 /** The permissions of a token (control API, Authentication). */
 export const permissions = [
@@ -104,6 +120,15 @@ const exportErrors = [
 ] as const;
 const bytesErrors = [...exportErrors, 'control.STORED_BYTES_CORRUPT'] as const;
 
+/** An answer of a resource. Its type is named in each row, so that editors show the name and not all members. */
+const json = <T>(
+  schema: z.ZodMiniType<T>,
+): JsonSuccess & { readonly status: 200; readonly schema: z.ZodMiniType<T> } => ({
+  status: 200,
+  kind: 'json',
+  schema,
+});
+
 /**
  * The table of operations (control API, Endpoints): the ten of the specification, then the extensions. The routes of
  * the server, the methods of the client and the OpenAPI document are made from it.
@@ -177,7 +202,7 @@ export const operations = {
     permission: 'build.read',
     params: z.strictObject({ ...inProject, buildHash: ids.digestSchema }),
     query: z.strictObject({ packageId: ids.slugSchema }),
-    success: { status: 200, kind: 'json', schema: build.toolSourceSchema },
+    success: json<build.ToolSource>(build.toolSourceSchema),
     errors: ['control.BUILD_NOT_AVAILABLE', 'control.TOOL_SOURCE_TOO_LARGE', 'control.STORED_BYTES_CORRUPT'],
   },
   'evidence.exports.read': {
@@ -185,7 +210,7 @@ export const operations = {
     path: exported,
     summary: 'Read the state of one evidence export.',
     params: z.strictObject(inExport),
-    success: { status: 200, kind: 'json', schema: evidenceExportSchema },
+    success: json<EvidenceExport>(evidenceExportSchema),
     repeats: { projectId: 'scope.projectId' },
   },
   'evidence.exports.localReports': {
@@ -203,7 +228,7 @@ export const operations = {
     path: `${project}/evidence/{evidenceBundleId}`,
     summary: 'Read safe metadata of a hosted evidence bundle, including its signed attestation.',
     params: z.strictObject({ ...inProject, evidenceBundleId: ids.evidenceBundleIdSchema }),
-    success: { status: 200, kind: 'json', schema: evidenceBundleSchema },
+    success: json<EvidenceBundle>(evidenceBundleSchema),
   },
   'builds.attempts.read': {
     ...read,
@@ -213,7 +238,7 @@ export const operations = {
     permission: 'build.read',
     alsoPermitted: ['build.write'],
     params: z.strictObject({ ...inProject, buildAttemptId: ids.buildAttemptIdSchema }),
-    success: { status: 200, kind: 'json', schema: build.buildAttemptSchema },
+    success: json<build.BuildAttempt>(build.buildAttemptSchema),
   },
   'evidence.exports.parts.download': {
     ...readEvidence,
@@ -265,7 +290,7 @@ export const operations = {
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'authoring.write', 'run.write', 'build.write'],
     params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
-    success: { status: 200, kind: 'json', schema: operationResourceSchema },
+    success: json<OperationResource>(operationResourceSchema),
   },
   'operations.cancel': {
     ...extendWrite,
@@ -278,7 +303,7 @@ export const operations = {
     alsoPermitted: ['run.write', 'session.control'],
     params: z.strictObject({ ...inProject, operationId: ids.operationIdSchema }),
     body: answers.emptyRequestSchema,
-    success: { status: 200, kind: 'json', schema: operationResourceSchema },
+    success: json<OperationResource>(operationResourceSchema),
   },
   'runs.read': {
     ...extendEvidence,
@@ -286,7 +311,7 @@ export const operations = {
     summary: 'Read one drill run.',
     alsoPermitted: ['run.write'],
     params: z.strictObject({ ...inProject, hostedRunId: ids.hostedRunIdSchema }),
-    success: { status: 200, kind: 'json', schema: hostedRunSchema },
+    success: json<HostedRun>(hostedRunSchema),
   },
   'environments.read': {
     ...extendRead,
@@ -306,14 +331,14 @@ export const operations = {
     permission: 'evidence.read',
     alsoPermitted: ['session.control', 'run.write'],
     params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
-    success: { status: 200, kind: 'json', schema: worldSessionSchema },
+    success: json<WorldSession>(worldSessionSchema),
   },
   'authoring.sessions.read': {
     ...readConversation,
     path: conversation,
     summary: 'Read one repository authoring conversation.',
     params: z.strictObject(inConversation),
-    success: { status: 200, kind: 'json', schema: authoringSessionSchema },
+    success: json<AuthoringSession>(authoringSessionSchema),
   },
   'authoring.sessions.close': {
     ...extendWrite,
@@ -340,7 +365,7 @@ export const operations = {
     path: `${conversation}/turns/{authoringTurnId}`,
     summary: 'Read one turn of a repository authoring conversation.',
     params: z.strictObject({ ...inConversation, authoringTurnId: ids.opaqueIdSchema }),
-    success: { status: 200, kind: 'json', schema: authoringTurnSchema },
+    success: json<AuthoringTurn>(authoringTurnSchema),
   },
   'builds.uploads.read': {
     ...upload,
@@ -358,7 +383,7 @@ export const operations = {
       'The signed address is the credential, so that no token is sent. The digest makes it idempotent: the same ' +
       'bytes again are answered with the attempt as it stands.',
     content: { mediaType: 'application/zip', maxBytes: build.MAX_BUILD_BYTES },
-    success: { status: 200, kind: 'json', schema: build.buildAttemptSchema },
+    success: json<build.BuildAttempt>(build.buildAttemptSchema),
     errors: [
       ...uploadErrors,
       'control.UPLOAD_OFFSET_MISMATCH',

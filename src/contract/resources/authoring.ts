@@ -81,7 +81,7 @@ export const turnRequestSchema = z.strictObject({
 });
 
 /** A conversation in which a repository is authored (control API, Authoring session). */
-export type AuthoringSession = z.infer<typeof authoringSessionSchema>;
+export interface AuthoringSession extends z.infer<typeof authoringSessionSchema> {}
 /** One prompt of an authoring session and its result (control API, Authoring turn). `durationMs` is in milliseconds. */
-export type AuthoringTurn = z.infer<typeof authoringTurnSchema>;
+export interface AuthoringTurn extends z.infer<typeof authoringTurnSchema> {}
 export type TurnRequest = z.infer<typeof turnRequestSchema>;

@@ -109,7 +109,7 @@ export const uploadAddressQuerySchema = z.strictObject({
 
 export type UploadAddressQuery = z.infer<typeof uploadAddressQuerySchema>;
 /** One attempt to store a build, and its state (control API, Build attempt). Times are milliseconds since 1970. */
-export type BuildAttempt = z.infer<typeof buildAttemptSchema>;
+export interface BuildAttempt extends z.infer<typeof buildAttemptSchema> {}
 export type BuildUploadRequest = z.infer<typeof buildUploadRequestSchema>;
 export type BuildUpload = z.infer<typeof buildUploadSchema>;
 
@@ -153,4 +153,4 @@ export const toolSourceSchema = z.strictObject({
 });
 
 /** The source of one tool that a build locks, and its size in bytes (control API, Tool source). */
-export type ToolSource = z.infer<typeof toolSourceSchema>;
+export interface ToolSource extends z.infer<typeof toolSourceSchema> {}

@@ -115,7 +115,7 @@ export const evidenceBundleSchema = z.strictObject({
  * The resource of one bundle of evidence (control API, Evidence bundle). Sizes are bytes, times are milliseconds since
  * 1970.
  */
-export type EvidenceBundle = z.infer<typeof evidenceBundleSchema>;
+export interface EvidenceBundle extends z.infer<typeof evidenceBundleSchema> {}
 
 /** The most bundles, and the most local reports, that one export may hold. */
 export const MAX_EXPORT_ITEMS = 10_000;
@@ -168,7 +168,7 @@ export type ExportScope = z.infer<typeof exportScopeSchema>;
  * The resource of an export (control API, Evidence export). Sizes are decimal strings of bytes, times are milliseconds
  * since 1970.
  */
-export type EvidenceExport = z.infer<typeof evidenceExportSchema>;
+export interface EvidenceExport extends z.infer<typeof evidenceExportSchema> {}
 
 const reportProvenanceSchema = z.strictObject({
   origin: z.literal('user_produced'),
@@ -220,4 +220,4 @@ export const localReportItemSchema = z.strictObject({
 });
 
 /** One row of the list of local reports of an export (control API, Local report item). Sizes are bytes. */
-export type LocalReportItem = z.infer<typeof localReportItemSchema>;
+export interface LocalReportItem extends z.infer<typeof localReportItemSchema> {}

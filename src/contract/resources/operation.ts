@@ -26,7 +26,7 @@ export const operationErrorSchema = z.looseObject({
   evidence: z.optional(operationErrorEvidenceSchema),
 });
 
-export type OperationError = z.infer<typeof operationErrorSchema>;
+export interface OperationError extends z.infer<typeof operationErrorSchema> {}
 
 const resultMembers = {
   schemaVersion: scalars.schemaVersionSchema,
@@ -111,4 +111,4 @@ export const operationResourceSchema = z.strictObject({
 /**
  * Work that takes time at a control plane, and its state (control API, Operation). Times are milliseconds since 1970.
  */
-export type OperationResource = z.infer<typeof operationResourceSchema>;
+export interface OperationResource extends z.infer<typeof operationResourceSchema> {}

@@ -212,7 +212,7 @@ export const runResultSchema = z.strictObject({
  * The result of a run: its identity, outcome, assertions and checkpoints (control API, Hosted run, result). Virtual
  * times are microseconds.
  */
-export type RunResult = z.infer<typeof runResultSchema>;
+export interface RunResult extends z.infer<typeof runResultSchema> {}
 
 export const hostedRunStates = ['created', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
 /** The states in which a run has ended and can be rerun. */
@@ -278,4 +278,4 @@ export const hostedRunSchema = z.strictObject({
  * One execution of a drill at a control plane (control API, Hosted run). Members that end in `AtMs` are milliseconds
  * since 1970.
  */
-export type HostedRun = z.infer<typeof hostedRunSchema>;
+export interface HostedRun extends z.infer<typeof hostedRunSchema> {}

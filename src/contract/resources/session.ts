@@ -76,5 +76,5 @@ export const sessionExtendRequestSchema = z.strictObject({
 });
 
 /** A running world and its lease (control API, World session). Times are milliseconds since 1970. */
-export type WorldSession = z.infer<typeof worldSessionSchema>;
+export interface WorldSession extends z.infer<typeof worldSessionSchema> {}
 export type SessionExtendRequest = z.infer<typeof sessionExtendRequestSchema>;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { CodeSchema } from '../../verify/report.ts';
 import { DIGEST, isDigest } from '../../bytes/hash.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';
@@ -75,7 +76,7 @@ const moment = z.string().check(
   ),
 );
 
-const codeSchema = narrowText(z.string(), isCode, {
+const codeSchema: CodeSchema = narrowText(z.string(), isCode, {
   abort: true,
   error: ({ input }) => describeUnknownCode(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
@@ -98,8 +99,12 @@ const isWaivable = (code: Code): boolean =>
   !code.startsWith('control.') &&
   !code.startsWith('transport.');
 
+const waivableSchema: CodeSchema = codeSchema.check(
+  z.refine(isWaivable, 'cannot be waived: nothing was examined'),
+);
+
 const waiverSchema = closeObject({
-  code: codeSchema.check(z.refine(isWaivable, 'cannot be waived: nothing was examined')),
+  code: waivableSchema,
   subject: allow(word, 'the id of the bundle, export, local report or drill; exactly'),
   drill: allow(slugSchema, 'in place of subject: every verified bundle of this drill'),
   reason: textSchema(1, 4096),

@@ -1,4 +1,4 @@
-import { buildAttemptSchema } from '../../contract/resources/build.ts';
+import { type BuildAttempt, buildAttemptSchema } from '../../contract/resources/build.ts';
 import {
   column,
   defineTable,
@@ -26,7 +26,7 @@ const attempts = defineTable({
   columns: {
     ...inProject,
     buildAttemptId: column.text,
-    resource: column.json(buildAttemptSchema),
+    resource: column.json<BuildAttempt>(buildAttemptSchema),
     /** The expiry of the upload address; absent for an attempt without one. */
     uploadExpiresAtMs: column.optional(column.integer),
   },

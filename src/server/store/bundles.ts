@@ -1,5 +1,9 @@
 import * as z from 'zod/mini';
-import { evidenceBundleSchema, localReportItemSchema } from '../../contract/resources/evidence.ts';
+import {
+  type EvidenceBundle,
+  evidenceBundleSchema,
+  localReportItemSchema,
+} from '../../contract/resources/evidence.ts';
 import {
   column,
   defineTable,
@@ -20,7 +24,7 @@ const bundles = defineTable({
     ...inProject,
     evidenceBundleId: column.text,
     archive: column.blob,
-    resource: column.json(evidenceBundleSchema),
+    resource: column.json<EvidenceBundle>(evidenceBundleSchema),
   },
   derived: ({ resource }) => ({
     created_at_ms: resource.createdAtMs,

@@ -1,4 +1,9 @@
-import { evidenceExportSchema, localReportItemSchema } from '../../contract/resources/evidence.ts';
+import {
+  type EvidenceExport,
+  evidenceExportSchema,
+  type LocalReportItem,
+  localReportItemSchema,
+} from '../../contract/resources/evidence.ts';
 import {
   column,
   defineTable,
@@ -20,7 +25,7 @@ const exports = defineTable({
     ...inExport,
     /** Position in the list of the organization's exports; the store assigns it, it rises and is never used again. */
     ordinal: column.integer,
-    resource: column.json(evidenceExportSchema),
+    resource: column.json<EvidenceExport>(evidenceExportSchema),
     manifest: column.optional(column.blob),
     attestation: column.optional(column.blob),
   },
@@ -49,7 +54,7 @@ const reports = defineTable({
     localReportId: column.text,
     projectId: column.text,
     archive: column.blob,
-    item: column.json(localReportItemSchema),
+    item: column.json<LocalReportItem>(localReportItemSchema),
   },
 });
 export type ExportReportRow = Omit<RowOf<typeof reports>, keyof typeof inExport>;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { operationResourceSchema } from '../../contract/resources/operation.ts';
+import { type OperationResource, operationResourceSchema } from '../../contract/resources/operation.ts';
 import {
   column,
   defineTable,
@@ -22,7 +22,7 @@ const operations = defineTable({
     organizationId: column.text,
     projectId: column.optional(column.text),
     operationId: column.text,
-    resource: column.json(operationResourceSchema),
+    resource: column.json<OperationResource>(operationResourceSchema),
   },
 });
 /** An operation; without `projectId` it belongs to the whole organization. */

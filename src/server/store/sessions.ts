@@ -4,8 +4,8 @@ import {
   authoringSessionSchema,
   authoringTurnSchema,
 } from '../../contract/resources/authoring.ts';
-import { hostedRunSchema, terminalRunStates } from '../../contract/resources/run.ts';
-import { worldSessionSchema } from '../../contract/resources/session.ts';
+import { type HostedRun, hostedRunSchema, terminalRunStates } from '../../contract/resources/run.ts';
+import { type WorldSession, worldSessionSchema } from '../../contract/resources/session.ts';
 import {
   column,
   defineTable,
@@ -37,7 +37,7 @@ const environments = defineTable({
 const sessions = defineTable({
   name: 'sessions',
   key: ['projectId', 'sessionId'],
-  columns: { ...inProject, sessionId: column.text, resource: column.json(worldSessionSchema) },
+  columns: { ...inProject, sessionId: column.text, resource: column.json<WorldSession>(worldSessionSchema) },
   derived: ({ resource }) => ({
     environment_id: resource.environmentId,
     state: resource.state,
@@ -48,7 +48,7 @@ const sessions = defineTable({
 const runs = defineTable({
   name: 'hosted_runs',
   key: ['projectId', 'hostedRunId'],
-  columns: { ...inProject, hostedRunId: column.text, resource: column.json(hostedRunSchema) },
+  columns: { ...inProject, hostedRunId: column.text, resource: column.json<HostedRun>(hostedRunSchema) },
   derived: ({ resource }) => ({
     session_id: resource.sessionId,
     state: resource.state,
@@ -90,7 +90,11 @@ export const createSessionWrites = (sql: Sql, dialect: Dialect) => ({
 const authoringSessions = defineTable({
   name: 'authoring_sessions',
   key: ['projectId', 'authoringSessionId'],
-  columns: { ...inProject, authoringSessionId: column.text, resource: column.json(authoringSessionSchema) },
+  columns: {
+    ...inProject,
+    authoringSessionId: column.text,
+    resource: column.json<AuthoringSession>(authoringSessionSchema),
+  },
 });
 
 /** The deadline of a turn is `timeoutMs` after its first attempt began. */
@@ -100,7 +104,11 @@ export const deadlineOfTurn = ({ startedAtMs, timeoutMs }: AuthoringTurn): numbe
 const turns = defineTable({
   name: 'authoring_turns',
   key: ['projectId', 'authoringTurnId'],
-  columns: { ...inProject, authoringTurnId: column.text, resource: column.json(authoringTurnSchema) },
+  columns: {
+    ...inProject,
+    authoringTurnId: column.text,
+    resource: column.json<AuthoringTurn>(authoringTurnSchema),
+  },
   derived: ({ resource }) => ({
     authoring_session_id: resource.authoringSessionId,
     sequence: resource.sequence,

@@ -72,14 +72,14 @@ export const column = {
   text,
   integer,
   digest,
-  json<S extends z.ZodMiniType>(schema: S): Codec<z.output<S>> {
+  json<T>(schema: z.ZodMiniType<T>): Codec<T> {
     let accepts: Acceptor | undefined;
     return {
       names: text.names,
       read(row, name) {
         const value: unknown = JSON.parse(text.read(row, name));
         accepts ??= compileAcceptor(schema);
-        if (accepts(value)) return value as z.output<S>;
+        if (accepts(value)) return value as T;
         const parsed = schema.safeParse(value);
         if (!parsed.success) throw wrongTypeError(name);
         return parsed.data;
