@@ -105,7 +105,7 @@ async function openArchive(
     single,
     mirrors: single
       ? [singleName]
-      : [...mirrors, ...(await listMissing(logs, mirrors))].toSorted(compareUtf8),
+      : [...mirrors, ...(await listMissing(logs, mirrors, volume))].toSorted(compareUtf8),
     strays: single ? [] : files.filter(isShown),
     open(name) {
       const mirror = single ? volume : volume.child(name);
@@ -124,13 +124,21 @@ async function openArchive(
   };
 }
 
-/** The names of the mirrors that were scrubbed once, by their journals, and no longer exist. */
-export async function listMissing(journals: Volume, mirrors: readonly string[]): Promise<readonly string[]> {
+/** The names of the mirrors that were scrubbed once, by their journals, and of which nothing is left in the archive. */
+export async function listMissing(
+  journals: Volume,
+  mirrors: readonly string[],
+  archive: Volume,
+): Promise<readonly string[]> {
   const { files } = await listIfPresent(journals);
   const present = new Set(mirrors);
   const names = files.filter((file) => file.endsWith(LOG)).map((file) => file.slice(0, -LOG.length));
-  return names.filter((name) => !present.has(name));
+  const lost = names.filter((name) => !present.has(name));
+  const levels = await Promise.all(lost.map((name) => listIfPresent(archive.child(name))));
+  return lost.filter((_, at) => isEmpty(levels[at]!));
 }
+
+const isEmpty = ({ folders, files }: Level): boolean => folders.length + files.length === 0;
 
 /** Lists a volume, which is empty if it does not exist. */
 async function listIfPresent(volume: Volume): Promise<Level> {
@@ -144,8 +152,7 @@ async function listIfPresent(volume: Volume): Promise<Level> {
 
 async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
   const level = await listIfPresent(mirror);
-  if (level.folders.length + level.files.length === 0)
-    return { source: memorySource({}), files: new Map(), unfinished: false };
+  if (isEmpty(level)) return { source: memorySource({}), files: new Map(), unfinished: false };
   const { source, folder } = await openExport(mirror, level);
   const files = await source.files();
   const exported = files.filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`));

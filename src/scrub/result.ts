@@ -64,7 +64,7 @@ export function checkName(
 
 /** The finding about a mirror of which only the journal exists. */
 export function missingFinding(name: string, place: string): Finding {
-  const message = `${place} does not exist, but ${name}.jsonl, the journal of its scrubs, does`;
+  const message = `${place} has no file, but ${name}.jsonl is the journal of its scrubs`;
   return finding('scrub.MIRROR_MISSING', 'export', { message });
 }
 

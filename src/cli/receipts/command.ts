@@ -120,7 +120,7 @@ async function verifyEach(
   settings: ReceiptSettings,
 ): Promise<MirrorReceipts[]> {
   const mirrors = await listMirrors(tree.source);
-  const missing = await tree.listMissing();
+  const missing = await tree.listMissing(mirrors.map(({ prefix }) => readFolder(prefix)));
   if (mirrors.length + missing.length === 0)
     throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
   if (settings.expectHead !== undefined && mirrors.length > 1)
@@ -159,10 +159,13 @@ const addFindings = (report: ReceiptsReport, findings: readonly Finding[]): Rece
     ? report
     : { ...report, verdict: 'broken', findings: [...report.findings, ...findings] };
 
+const readFolder = (prefix: string): string =>
+  basename(prefix.endsWith(BAG_PAYLOAD) ? prefix.slice(0, -BAG_PAYLOAD.length) : prefix);
+
 /** The name of a mirror, plain or a bag, if it has the form of the id of an export. */
 function readName(path: string, prefix: string): string | undefined {
-  const folder = prefix.endsWith(BAG_PAYLOAD) ? prefix.slice(0, -BAG_PAYLOAD.length) : prefix;
-  const name = basename(folder === '' && !isS3Url(path) ? resolve(path) : folder);
+  const folder = readFolder(prefix);
+  const name = folder === '' && !isS3Url(path) ? basename(resolve(path)) : folder;
   return evidenceExportIdSchema.safeParse(name).success ? name : undefined;
 }
 
@@ -189,8 +192,8 @@ const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
-  /** The names of mirrors that were scrubbed and no longer exist. */
-  listMissing(): Promise<readonly string[]>;
+  /** The names of mirrors that were scrubbed and are no longer there. */
+  listMissing(mirrors: readonly string[]): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
@@ -200,8 +203,11 @@ const listNone = () => Promise.resolve([]);
 async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
     const volume = await openVolume(path, cli.env);
-    const listNames = async () => listMissing(volume.child(JOURNALS), (await volume.list()).folders);
-    return { source: volume.source(), listMissing: listNames, close: () => volume.close() };
+    return {
+      source: volume.source(),
+      listMissing: (mirrors) => listMissing(volume.child(JOURNALS), mirrors, volume),
+      close: () => volume.close(),
+    };
   }
   const file = await openZipFile(await openFile(path));
   if (file.kind === 'export') return { ...file, listMissing: listNone };

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { faultsOf, schemaOf } from '../../docs/schema-of.ts';
@@ -103,12 +103,15 @@ describe('drillproof receipts', () => {
     expect((await served.run('verify bag --trust trust.json --jobs 1')).code).toBe(0);
   });
 
-  it('receipts verify ends with 1 for exchanged mirrors, and for one that was scrubbed and is gone', async () => {
+  it('receipts verify ends with 1 for exchanged mirrors, and for one that was scrubbed and is gone or empty', async () => {
     const [first, second] = served.ids;
     for (const id of [first, second]) await served.call(`mirror ${id} --to kept/${id} --quiet`);
     expect((await served.run('scrub kept')).code).toBe(0);
     expect((await served.run('receipts verify kept')).code).toBe(0);
     await rename(served.path(`kept/${first}`), served.path('away'));
+    await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
+    await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
+    await mkdir(served.path(`kept/${first}`));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
     await rename(served.path(`kept/${second}`), served.path(`kept/${first}`));
