@@ -167,7 +167,7 @@ const ADMINISTER: readonly Line[] = [
 ];
 
 const FINISH: readonly Line[] = [
-  [`admin operation cancel op_000000000001 ${ORGANIZATION} ${DATA}`, 3], // it does not exist
+  [`admin operation cancel op_000000000001 ${ORGANIZATION} ${DATA}`, 2], // it does not exist
   [`admin delete bundle evidence_000000000001 ${PROJECT} --now ${DATA}`, 0],
   [`admin delete export ${EXPORT} ${ORGANIZATION} --now ${DATA}`, 0],
   [`admin sweep ${DATA}`, 0],

@@ -59,8 +59,11 @@ export async function sharedWork(s3: TestS3, queue: string, all: readonly TestEx
   const place = s3.url(await s3.bucket(), 'archive');
   const env = { ...s3.env, DRILLPROOF_TOKEN: TOKEN };
   const common = `mirror --list - --project ${PROJECT} --url ${server.url} --to ${place} --concurrency 1`;
-  const shared = `--queue ${queue} --queue-lost-after 10s --json --quiet`;
-  const line = (...more: string[]): string[] => [...`${common} ${shared}`.split(' '), ...more];
+  const shared = `--queue ${queue} --json --quiet`;
+  const line = (...more: string[]): string[] => {
+    const lost = more.includes('--queue-lost-after') ? [] : ['--queue-lost-after', '10s'];
+    return [...`${common} ${shared}`.split(' '), ...lost, ...more];
+  };
   return {
     server,
     place,

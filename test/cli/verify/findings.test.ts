@@ -65,4 +65,4 @@ if (isDeep)
       env: { NODE_OPTIONS: '--max-old-space-size=256' },
     });
     expect(code).toBe(1);
-  });
+  }, 240_000);

@@ -112,7 +112,7 @@ export const MESSAGE_FAULTS = [
       once: { resource: 'transport.RESPONSE_INVALID', document: 'whole', file: 'whole' },
       always: {
         resource: 'transport.RESPONSE_INVALID',
-        document: ['export.RESOURCE_MISMATCH', 'json.INVALID'],
+        document: ['mirror.SOURCE_INVALID', 'json.INVALID'],
         file: ['part.BYTES_MISMATCH', TOO_LONG],
       },
     },
