@@ -78,7 +78,7 @@ export function parseRetryAfter(value: string | null, nowMs: number): number | u
 
 /** Milliseconds since the epoch of an HTTP date in the form that servers must send (RFC 9110 §5.6.7), or `undefined`. */
 function parseHttpDate(text: string): number | undefined {
-  const date = new Date(text);
+  const atMs = Date.parse(text);
   // Platforms accept other forms, and move a date that does not exist, such as 31 Feb, to another one.
-  return date.toUTCString() === text ? date.getTime() : undefined;
+  return Number.isFinite(atMs) && new Date(atMs).toUTCString() === text ? atMs : undefined;
 }

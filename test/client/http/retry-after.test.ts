@@ -34,6 +34,7 @@ describe('Retry-After', () => {
     '1994-11-06T08:49:37Z',
     'Sunday, 06-Nov-94 08:49:47 GMT',
     'Sun Nov  6 08:49:47 1994',
+    'Invalid Date',
     null,
   ])('reads nothing from %j', (text) => {
     expect(parseRetryAfter(text, NOW)).toBeUndefined();
