@@ -162,10 +162,11 @@ const addFindings = (report: ReceiptsReport, findings: readonly Finding[]): Rece
 const readFolder = (prefix: string): string =>
   basename(prefix.endsWith(BAG_PAYLOAD) ? prefix.slice(0, -BAG_PAYLOAD.length) : prefix);
 
-/** The name of a mirror, plain or a bag, if it has the form of the id of an export. */
+/** The name of a mirror in an archive, plain or a bag. A mirror outside an archive may have any name that is not an id. */
 function readName(path: string, prefix: string): string | undefined {
   const folder = readFolder(prefix);
-  const name = folder === '' && !isS3Url(path) ? basename(resolve(path)) : folder;
+  if (folder !== '') return folder;
+  const name = isS3Url(path) ? '' : basename(resolve(path));
   return evidenceExportIdSchema.safeParse(name).success ? name : undefined;
 }
 

@@ -11,12 +11,15 @@ const [LISTED, VERIFIED] = [schemaOf('receipts-listed'), schemaOf('receipts-veri
 let served: Awaited<ReturnType<typeof servedExports>>;
 let head = '';
 
+/** The mirror of the first export, in an archive. */
+const inArchive = (): string => `archive/${served.ids[0]}`;
+
 beforeAll(async () => {
   served = await servedExports();
   for (let run = 0; run < 3; run++)
-    expect((await served.call(`mirror ${served.ids[0]} --to archive/one --quiet`)).code).toBe(0);
-  const [last = ''] = (await listReceipts('archive/one')).slice(-1);
-  head = digestOf(await readFile(served.path(`archive/one/receipts/${last}`)));
+    expect((await served.call(`mirror ${served.ids[0]} --to ${inArchive()} --quiet`)).code).toBe(0);
+  const [last = ''] = (await listReceipts(inArchive())).slice(-1);
+  head = digestOf(await readFile(served.path(`${inArchive()}/receipts/${last}`)));
 });
 afterAll(() => served[Symbol.asyncDispose]());
 
@@ -25,7 +28,7 @@ const listReceipts = async (mirror: string): Promise<string[]> =>
 
 /** Copies the mirror without one receipt. */
 async function copyWithout(to: string, at: number): Promise<void> {
-  await cp(served.path('archive/one'), served.path(to), { recursive: true });
+  await cp(served.path(inArchive()), served.path(to), { recursive: true });
   const name = (await listReceipts(to)).at(at)!;
   await rm(served.path(`${to}/receipts/${name}`));
 }
@@ -45,7 +48,7 @@ describe('drillproof receipts', () => {
 
   it('receipts verify checks the chain and prints its head', async () => {
     const text = await expectResult(served.run('receipts verify archive'), 0, `head      ${head}`);
-    expect(text).toMatch(/^SOUND +archive\/one$/m);
+    expect(text).toMatch(new RegExp(`^SOUND +${inArchive()}$`, 'm'));
     const [, verified] = await json('receipts verify archive');
     expect(faultsOf(VERIFIED, verified)).toEqual([]);
     expect(verified).toMatchObject({
@@ -65,19 +68,28 @@ describe('drillproof receipts', () => {
   });
 
   it('receipts verify covers every mirror of an archive, and exits with the worst result', async () => {
-    await cp(served.path('archive/one'), served.path('all/one'), { recursive: true });
-    await copyWithout('all/two', 0);
-    await cp(served.path('export'), served.path('all/three'), { recursive: true });
+    const [first, second] = served.ids.toSorted();
+    await cp(served.path(inArchive()), served.path(`all/${served.ids[0]}`), { recursive: true });
+    await cp(served.path('second'), served.path(`all/${served.ids[1]}`), { recursive: true });
+    await copyWithout('all/copy', 0);
     const [code, { mirrors }] = await json('receipts verify all');
     expect(code).toBe(1);
+    const verdictOf = (id: string) => (id === served.ids[0] ? 'sound' : 'none');
     expect(mirrors).toMatchObject([
-      { path: 'all/one', report: { verdict: 'sound' } },
-      { path: 'all/three', report: { verdict: 'none' } },
-      { path: 'all/two', report: { verdict: 'broken' } },
+      { path: 'all/copy', report: { verdict: 'broken' } },
+      { path: `all/${first}`, report: { verdict: verdictOf(first!) } },
+      { path: `all/${second}`, report: { verdict: verdictOf(second!) } },
     ]);
     const { stdout } = await served.run('receipts verify all');
     expect(stdout).toContain('3 mirrors: 1 sound, 1 broken, 0 unread, 1 without receipts');
     expect((await served.run(`receipts verify all --expect-head ${head}`)).code).toBe(2);
+  });
+
+  it('receipts verify ends with 1 for a copy in an archive under a name that is not the id of its export', async () => {
+    await cp(served.path(inArchive()), served.path('copies/evexp_copy'), { recursive: true });
+    const [code, { mirrors }] = await json('receipts verify copies');
+    expect(code).toBe(1);
+    expect(mirrors).toMatchObject([{ report: { findings: [{ code: 'scrub.NAME_MISMATCH' }] } }]);
   });
 
   it.each([
@@ -89,8 +101,8 @@ describe('drillproof receipts', () => {
   });
 
   it('receipts verify accepts a single receipt under any name', async () => {
-    const [name = ''] = await listReceipts('archive/one');
-    await cp(served.path(`archive/one/receipts/${name}`), served.path('sent.json'));
+    const [name = ''] = await listReceipts(inArchive());
+    await cp(served.path(`${inArchive()}/receipts/${name}`), served.path('sent.json'));
     expect(await served.run('receipts verify sent.json')).toMatchObject({ code: 0 });
     expect((await served.run(`receipts verify sent.json --expect-head ${head}`)).code).toBe(2);
   });

@@ -20,19 +20,20 @@ it('receipts verify reports a missing receipt of a mirror below a prefix in S3',
   const bucket = await s3.bucket();
   const server = await source(makeExport());
   const { evidenceExportId, projectId } = exportRef;
-  for (const place of ['a/one', 'a/two', 'a/two']) {
+  const place = `a/${evidenceExportId}`;
+  for (let run = 0; run < 2; run++) {
     const options = `--project ${projectId} --url ${server.url} --to ${s3.url(bucket, place)}`;
     expect(await drillproof(`mirror ${evidenceExportId} ${options}`, { env })).toMatchObject({ code: 0 });
   }
   const verify = () => drillproof(`receipts verify ${s3.url(bucket, 'a')} --json`, { env });
   const sound = await verify();
-  expect([sound.code, listResults(sound.stdout)]).toEqual([0, ['sound 1', 'sound 2']]);
+  expect([sound.code, listResults(sound.stdout)]).toEqual([0, ['sound 2']]);
   const keys = [...(await objectsIn(s3, bucket)).keys()];
-  const receipts = keys.filter((key) => key.startsWith('a/two/receipts/'));
+  const receipts = keys.filter((key) => key.startsWith(`${place}/receipts/`));
   await s3.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: receipts.toSorted()[0]! }));
   const broken = await verify();
-  expect([broken.code, listResults(broken.stdout)]).toEqual([1, ['sound 1', 'broken 1']]);
-  const listed = await drillproof(`receipts list ${s3.url(bucket, 'a/two')}`, { env });
+  expect([broken.code, listResults(broken.stdout)]).toEqual([1, ['broken 1']]);
+  const listed = await drillproof(`receipts list ${s3.url(bucket, place)}`, { env });
   expect([listed.code, listed.stdout.match(/ complete /g)]).toMatchObject([0, { length: 1 }]);
   expect((await drillproof(`receipts verify ${s3.url(bucket, 'nothing')}`, { env })).code).toBe(3);
 });
