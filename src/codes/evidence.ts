@@ -58,7 +58,7 @@ export const evidenceCodes = {
     'warning',
   ),
   'coverage.LOW': cite('formats §4, Coverage').extra(
-    'No digest covers a tenth of the bytes or more, so they could contain anything.',
+    'No digest covers a tenth of the bytes or more, besides the headers that an archive needs; they could contain anything.',
     'Do not use those bytes as evidence; require coverage to refuse them, or verify the export that lists the part.',
     'warning',
   ),

@@ -40,7 +40,7 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
 const BYTES_CODE = /^(?:zip|encoding|json|object|bundle|part|local-report|export|bag)\./;
 const SIGNATURE_CODE = /^(?:attestation|dsse|trust)\./;
 
-/** What a waiver of this code removes, so that evidence is accepted that somebody may have changed or invented. */
+/** What a waiver of this code removes: the proof that evidence is unchanged, or that its signer made it. */
 export function findRemoved(code: Code): Protection | undefined {
   if (codeFacts(code).severity !== 'error') return undefined;
   if (BYTES_CODE.test(code)) return 'integrity';

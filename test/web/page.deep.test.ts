@@ -179,7 +179,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('key.pem')]);
     expect(await page.verify(NOW)).toContain('Enter the issuer of key.pem');
-    await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(ISSUER)})`);
+    await page.enterIssuer(ISSUER);
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.saveReport()).toBe(
       await runJson(['verify', 'part.zip', '--key', `key.pem,issuer=${ISSUER}`]),
@@ -191,7 +191,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('key.pem')]);
     const issuer = ISSUER.replace('e', '\u0435');
-    await page.evaluate(`void (document.querySelector('#key-list input').value = ${JSON.stringify(issuer)})`);
+    await page.enterIssuer(issuer);
     const text = await page.verify(NOW);
     expect(text).toContain('trust.KEY_UNKNOWN');
     expect(text).toContain(`of issuer "${issuer}"`);

@@ -11,6 +11,8 @@ export const FILE_URL = `file://${PAGE}`;
 export type VerifyPage = BrowserPage &
   AsyncDisposable & {
     chooseFolder(files: readonly string[], root: string): Promise<void>;
+    /** Enters the issuer of a chosen public key, which the page reads from the disk before it asks. */
+    enterIssuer(issuer: string): Promise<void>;
     /** Starts a verification as of this time and waits for its end: the text of the result, or of the message. */
     verify(asOf: number | string): Promise<string>;
     /** The file that "Save the report as JSON" saves. */
@@ -51,6 +53,12 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
         });
       }, { capture: true, once: true })`);
       await page.choose('#folder', page.page === undefined ? files : [root]);
+    },
+    async enterIssuer(issuer) {
+      await waitFor("document.querySelector('#key-list input') !== null");
+      await page.evaluate(
+        `void (document.querySelector('#key-list input').value = ${JSON.stringify(issuer)})`,
+      );
     },
     async verify(asOf) {
       await page.evaluate(

@@ -18,7 +18,7 @@ import { listAdvice } from '../shared/output/failure.ts';
 import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';
 
-const PROVEN = 'Every byte matches its digest in the manifest. Verify the signatures with:';
+const PROVEN = 'Every file that the manifest lists matches its digest. Verify the signatures with:';
 
 /** Formats a receipt, and the command lines that verify the mirror again. */
 export function formatReceipt(

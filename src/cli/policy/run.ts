@@ -194,7 +194,8 @@ const formatTests = (reports: readonly CaseReport[], failed: number): string =>
 type ServerOptions = Pick<PolicyOptions, 'caFile' | 'timeout'>;
 type PolicyBytes = { readonly path: string; readonly bytes: Uint8Array };
 
-const REMOTE = /^(?:https?:\/\/|git:)/i;
+// Any scheme, so that a mistyped address is refused as an address, and not printed as a path.
+const REMOTE = /^(?:[a-z][a-z0-9+.-]+:\/|git:)/i;
 const PINNED = /^([^]*)#(sha256:[0-9a-f]{64})$/;
 const FETCH_TIMEOUT_MS = 30_000;
 

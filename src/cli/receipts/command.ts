@@ -193,7 +193,7 @@ const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
-  /** The names of mirrors that were scrubbed and are no longer there. */
+  /** The names of mirrors that were scrubbed and no longer exist. */
   listMissing(mirrors: readonly string[]): Promise<readonly string[]>;
   close(): Promise<void>;
 };

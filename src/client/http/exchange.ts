@@ -183,7 +183,7 @@ async function collectAnswer(
   }
 }
 
-/** @throws TransportError `transport.ANSWER_MISMATCH` for an answer about another resource than the request */
+/** @throws TransportError `transport.ANSWER_MISMATCH` for an answer about a different resource */
 function assertAnswers(row: Operation, input: object, answer: unknown): void {
   const difference = findDifference(row, input, answer);
   if (difference === undefined) return;

@@ -93,12 +93,14 @@ export function summarizeCoverage(report: ExportReport | BundleReport): string {
   return `${signed}; ${rest} %: ${joinWords(parts)}, which no trusted key signs`;
 }
 
-function listUnsigned({ signer, parts, localReports, coverage }: ExportReport): string[] {
+function listUnsigned({ signer, parts, localReports, coverage, checks }: ExportReport): string[] {
   const rests = parts.filter((part) => part.coverage.attestedBytes < part.coverage.totalBytes);
   const unsigned = rests.filter((part) => part.coverage.attestedBytes === 0).length;
   const metadata = rests.length - unsigned;
   const isContainerUncovered =
-    rests.length + coverage.uncovered.length === 0 && coverage.coveredBytes < coverage.totalBytes;
+    checks.some(({ id }) => id === 'export.container') &&
+    rests.length + coverage.uncovered.length === 0 &&
+    coverage.coveredBytes < coverage.totalBytes;
   return [
     ...(signer === undefined ? ['manifest.json'] : []),
     'export.json',

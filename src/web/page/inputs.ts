@@ -118,7 +118,8 @@ function addKey(name: string, bytes: Uint8Array): void {
 
 /** Reads the request of the user from the page. @throws RangeError with a message for the user */
 export async function readRequest(nowMs: number): Promise<Request> {
-  await pending;
+  // More files can be chosen in the meantime.
+  for (let seen: unknown; seen !== pending; await seen) seen = pending;
   if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
   const time = getElement('as-of', HTMLInputElement).value.trim();
   const digest = getElement('digest', HTMLInputElement).value.trim();

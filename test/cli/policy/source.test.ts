@@ -153,6 +153,8 @@ it.each([
   'https://user:S3CRET@127.0.0.1:9/p.yaml',
   'https://S3CRET@127.0.0.1:9/p.yaml',
   'https://a:S3CRET@[x/p',
+  'https:/user:S3CRET@127.0.0.1:9/p.yaml',
+  'ftp://user:S3CRET@127.0.0.1/p.yaml',
 ])('the address %s of a policy is refused with 2, and not repeated', async (address) => {
   for (const hash of ['', ZEROS]) {
     const output = await expectExit(`gate any --policy ${address}${hash}`, 2, 'usage.INVALID');
