@@ -1,9 +1,7 @@
-import { platform } from '#platform';
-import type { P256 } from '../bytes/platform.ts';
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
 import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
-import { verifySignature, type SignatureCheck } from './key/signer.ts';
+import { verifySignature, type SignatureCheck, type VerifySignature } from './key/signer.ts';
 import { countDistinctKeys, type TrustStore } from './store.ts';
 import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
 
@@ -47,11 +45,11 @@ export function verifySignatures(
   { message, signatures }: SignedMessage,
   trust: TrustStore,
   claim: SignatureClaim,
-  implementation: P256 = platform.p256,
+  verify: VerifySignature = verifySignature,
 ): SignaturesResult {
-  const verify = (key: TrustedKey, signature: Uint8Array): KeyProblem | undefined =>
-    checkSignature({ key, message, signature, implementation });
-  const results = signatures.map((signature) => verifyOne(signature, trust, claim, verify));
+  const check = (key: TrustedKey, signature: Uint8Array): KeyProblem | undefined =>
+    checkSignature({ key, message, signature }, verify);
+  const results = signatures.map((signature) => verifyOne(signature, trust, claim, check));
   const keys = results.flatMap(({ key }) => key ?? []);
   return { signatures: results, keys, distinct: countDistinctKeys(keys) };
 }
@@ -60,7 +58,7 @@ function verifyOne(
   { keyId: hint, signature }: DsseSignature,
   trust: TrustStore,
   claim: SignatureClaim,
-  verify: (key: TrustedKey, signature: Uint8Array) => KeyProblem | undefined,
+  check: (key: TrustedKey, signature: Uint8Array) => KeyProblem | undefined,
 ): SignatureResult {
   const keyId = hint ?? claim.keyId;
   if (keyId === undefined) return { problem: nameless };
@@ -68,7 +66,7 @@ function verifyOne(
   const open = issuer === undefined || countersigners;
   const keys = trust.keys.filter((key) => key.keyId === keyId && (open || key.issuer === issuer));
   const results = keys.map((key): SignatureResult => {
-    const wrong = verify(key, signature);
+    const wrong = check(key, signature);
     if (wrong !== undefined) return { keyId, problem: wrong };
     const madeBy = findCreditedKey(trust, key, claim);
     if (madeBy === undefined) return { keyId, problem: ambiguous };
@@ -100,9 +98,9 @@ function findCreditedKey(
   return names.every((name) => name.issuer === key.issuer) ? key : undefined;
 }
 
-function checkSignature(check: SignatureCheck): KeyProblem | undefined {
+function checkSignature(check: SignatureCheck, verify: VerifySignature): KeyProblem | undefined {
   try {
-    if (verifySignature(check)) return undefined;
+    if (verify(check)) return undefined;
   } catch (error) {
     if (!(error instanceof DrillproofError) || error.code !== 'encoding.DER_INVALID') throw error;
     return { code: 'attestation.SIGNATURE_ENCODING', message: error.message };

@@ -5,7 +5,7 @@ import { digestOf, digestStream } from '../../src/bytes/hash.ts';
 import { fromHex, toHex } from '../../src/bytes/text/encoding.ts';
 import { once } from '../../src/bytes/async.ts';
 import { platform } from '../../src/bytes/platform-portable.ts';
-import { verifyAhead, verifySignature } from '../../src/trust/key/signer.ts';
+import { verifyAhead } from '../../src/trust/key/signer.ts';
 import { codeOf, integers, message, native, pointOf, portable, scalarOf } from './makers.ts';
 
 type Case = {
@@ -62,13 +62,21 @@ test('readRawEcdsa gives r and s in 32 bytes each, whatever their length in DER'
   expect(codeOf(() => readRawEcdsa(Uint8Array.of(0x30, 0)))).toBe('encoding.DER_INVALID');
 });
 
-test('a signature verified ahead counts for its own message, key and bytes only', async () => {
+test.each([
+  ['Web Crypto', portable],
+  ['Node.js, which needs none,', native],
+])('a signature verified ahead by %s counts for its own message, key and bytes only', async (_, p256) => {
   const key = { point: pointOf(1) };
   const signature = native.signer(scalarOf(1)).sign(message);
-  await verifyAhead({ key, message, signature });
-  expect(verifySignature({ key, message, signature })).toBe(true);
-  expect(verifySignature({ key: { point: pointOf(2) }, message, signature })).toBe(false);
-  expect(verifySignature({ key, message: message.slice(1), signature })).toBe(false);
+  const verify = await verifyAhead(message, [{ key, signature }], p256);
+  expect(verify({ key, message, signature })).toBe(true);
+  expect(verify({ key: { point: pointOf(2) }, message, signature })).toBe(false);
+  expect(verify({ key, message: message.slice(1), signature })).toBe(false);
+  const other = native.signer(scalarOf(1)).sign(message.slice(1));
+  expect(verify({ key, message, signature: other })).toBe(false);
+  const wrong = await verifyAhead(message, [{ key, signature: other }], p256);
+  expect(wrong({ key, message, signature: other })).toBe(false);
+  expect(wrong({ key, message, signature })).toBe(true);
 });
 
 test('digestStream has the same result for a stream that it collects', async () => {

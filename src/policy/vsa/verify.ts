@@ -12,14 +12,12 @@ import {
   TEXT,
   TIME,
 } from '../../bytes/arguments.ts';
-import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
-import { type DsseEnvelope, parseDsse, buildSignedMessage } from '../../trust/dsse.ts';
-import { keyIdOf } from '../../trust/key/key.ts';
+import { type DsseEnvelope, parseDsse } from '../../trust/dsse.ts';
 import { resolveTrust, type Trust, type TrustStore } from '../../trust/store.ts';
-import { checkThreshold } from '../../verify/signature/signed.ts';
+import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
 import type { Finding } from '../../verify/report.ts';
 import type { SummaryFacts } from '../facts.ts';
@@ -138,13 +136,10 @@ type SigningOptions = {
   readonly threshold?: number;
 };
 
-type Signing = {
-  /** Thumbprints of the keys that signed it, each once, sorted. */
-  readonly keys: readonly Digest[];
-  readonly findings: readonly Finding[];
-};
-
-function readSigned(bytes: Uint8Array, options: SigningOptions): Signing & { readonly summary?: Summary } {
+function readSigned(
+  bytes: Uint8Array,
+  options: SigningOptions,
+): DocumentSignatures & { readonly summary?: Summary } {
   try {
     const envelope = parseDsse(bytes);
     const summary = readSummary(envelope);
@@ -158,25 +153,10 @@ function readSigned(bytes: Uint8Array, options: SigningOptions): Signing & { rea
 function verifySigning(
   envelope: DsseEnvelope,
   { verifierId, timeVerifiedMs }: Summary,
-  { asOfMs, trust, threshold = 1 }: SigningOptions,
-): Signing {
-  if (trust === undefined)
-    return {
-      keys: [],
-      findings: [note('trust.STORE_ABSENT', 'no trust store was given, so no signature was verified')],
-    };
+  { asOfMs, ...options }: SigningOptions,
+): DocumentSignatures {
   const claim = { issuer: verifierId, issuedAtMs: timeVerifiedMs, purpose: 'summary', asOfMs } as const;
-  const context = { subject: SUBJECT, path: PATH, trust, threshold };
-  const { value, findings } = checkThreshold(buildSignedMessage(envelope), claim, context);
-  const keys = [...new Set(value.keys.map(({ point }) => keyIdOf(point)))].toSorted(compareUtf8);
-  if (keys.length > 0) return { keys, findings };
-  // Without a key that counts, each reason is an error and not only a remark.
-  const problems = value.signatures.flatMap(({ problem }, at) => {
-    if (problem === undefined) return [];
-    const { code, ...detail } = problem;
-    return [finding(code, SUBJECT, { path: `${PATH}#/signatures/${at}`, ...detail })];
-  });
-  return { keys, findings: problems };
+  return verifyDocumentSignatures(envelope, claim, { subject: SUBJECT, path: PATH, ...options });
 }
 
 /** A condition, and the finding if it does not hold. */

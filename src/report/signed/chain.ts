@@ -5,12 +5,11 @@ import { isoTime } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type DsseEnvelope, buildSignedMessage } from '../../trust/dsse.ts';
-import { thumbprintOf } from '../../trust/trusted-key.ts';
+import type { DsseEnvelope } from '../../trust/dsse.ts';
 import type { TrustStore } from '../../trust/store.ts';
-import { verifySignatures } from '../../trust/signatures.ts';
 import { attestationReportSchema, type Finding } from '../../verify/report.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
+import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 
 const memberSchema = z.strictObject({
@@ -127,27 +126,16 @@ function checkSigned(
   envelope: DsseEnvelope,
   { issuer, keyId, issuedAtMs }: SignedReport,
   { asOfMs, trust }: ChainOptions,
-): { readonly keys: readonly Digest[]; readonly findings: readonly Finding[] } {
+): DocumentSignatures {
   const future = {
     message: 'the report was signed after the time of this verification',
     expected: `at most ${isoTime(asOfMs)}`,
     actual: isoTime(issuedAtMs),
   };
   const early = issuedAtMs <= asOfMs ? [] : [finding('attestation.ISSUED_IN_FUTURE', name, future)];
-  if (trust === undefined) {
-    const note = 'no trust store was given, so the signature was not verified';
-    return { keys: [], findings: [finding('trust.STORE_ABSENT', name, { message: note }), ...early] };
-  }
   const claim = { issuer, keyId, issuedAtMs, purpose: 'report', asOfMs } as const;
-  const result = verifySignatures(buildSignedMessage(envelope), trust, claim);
-  const keys = [...new Set(result.keys.map(thumbprintOf))];
-  const problems = result.signatures.flatMap(({ problem }, at) => {
-    if (problem === undefined) return [];
-    const { code, ...detail } = problem;
-    return [finding(code, name, { path: `/signatures/${at}`, ...detail })];
-  });
-  // Without a key that counts, each reason is an error and not only a remark.
-  return { keys, findings: [...(keys.length > 0 ? [] : problems), ...early] };
+  const { keys, findings } = verifyDocumentSignatures(envelope, claim, { subject: name, path: name, trust });
+  return { keys, findings: [...findings, ...early] };
 }
 
 function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions): readonly Finding[] {

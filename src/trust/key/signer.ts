@@ -36,26 +36,34 @@ export function verifySignature({
   implementation = platform.p256,
 }: SignatureCheck): boolean {
   assertEcdsaDer(signature);
-  const result =
-    implementation === platform.p256 ? results.get(message)?.get(nameOf(key.point, signature)) : undefined;
-  return result ?? findVerifier(key.point, implementation).verify(message, signature);
+  return findVerifier(key.point, implementation).verify(message, signature);
 }
 
-// By the array of the message, which nothing changes; by the values of key and signature.
-const results = new WeakMap<Uint8Array, Map<string, boolean>>();
-const nameOf = (point: Uint8Array, signature: Uint8Array): string => `${toHex(point)} ${toHex(signature)}`;
+/** `verifySignature`, or a function with the same results. */
+export type VerifySignature = (check: SignatureCheck) => boolean;
+
+type Pair = Pick<SignatureCheck, 'key' | 'signature'>;
+const nameOf = ({ key, signature }: Pair): string => `${toHex(key.point)} ${toHex(signature)}`;
 
 /**
- * Verifies a signature with an asynchronous implementation, if the platform has a faster one. `verifySignature` of the
- * same message then uses the result.
+ * Verifies signatures of one message with the asynchronous implementation of the platform, if there is one. Returns
+ * `verifySignature` with these results: 0.2 ms for each in browsers, where the synchronous implementation needs 2.2 ms.
  * @throws DrillproofError `encoding.DER_INVALID`
  */
-export async function verifyAhead({ key, message, signature }: SignatureCheck): Promise<void> {
-  const verifier = findVerifier(key.point, platform.p256);
-  if (verifier.verifyLater === undefined) return;
-  const byName = results.get(message) ?? new Map<string, boolean>();
-  results.set(message, byName);
-  byName.set(nameOf(key.point, signature), await verifier.verifyLater(message, signature));
+export async function verifyAhead(
+  message: Uint8Array,
+  pairs: readonly Pair[],
+  implementation: P256 = platform.p256,
+): Promise<VerifySignature> {
+  const results = new Map<string, boolean>();
+  for (const pair of pairs) {
+    assertEcdsaDer(pair.signature);
+    const result = await findVerifier(pair.key.point, implementation).verifyLater?.(message, pair.signature);
+    if (result !== undefined) results.set(nameOf(pair), result);
+  }
+  return (check) =>
+    (check.message === message ? results.get(nameOf(check)) : undefined) ??
+    verifySignature({ implementation, ...check });
 }
 
 function findVerifier(point: Uint8Array, implementation: P256): P256Verifier {

@@ -78,8 +78,8 @@ async function checkBundleAttestation(
   const { statement } = attestation;
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
   const signed = buildSigned(attestation, bytes);
-  await verifySignedAhead(signed, settings);
-  const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings });
+  const verify = await verifySignedAhead(signed, settings);
+  const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings, verify });
   const value = defined({
     bytes,
     document: attestation,

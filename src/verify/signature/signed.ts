@@ -3,15 +3,15 @@ import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
 import { checkKey } from '../../trust/check-key.ts';
-import { type SignatureClaim, type SignaturesResult, verifySignatures } from '../../trust/signatures.ts';
-import type { SignedMessage } from '../../trust/dsse.ts';
+import type { SignatureClaim, SignaturesResult } from '../../trust/signatures.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
-import { verifyAhead, verifySignature } from '../../trust/key/signer.ts';
+import { verifyAhead, verifySignature, type VerifySignature } from '../../trust/key/signer.ts';
 import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
 import { statementFinding } from '../finding.ts';
 import { listTypes, type Settings, type StatementPurpose } from '../options.ts';
 import type { SignedBy, Finding } from '../report.ts';
+import { countSignatures, type Place } from './count.ts';
 
 export type AnyStatement = Statement | ExportStatement;
 
@@ -41,13 +41,12 @@ export type StatementScope = {
   readonly wholeOrganization?: boolean;
 };
 
-/** The subject of findings, and the path of the signed document. */
-type Place = { readonly subject: string; readonly path: string };
-
 export type SignedContext = Place & {
   readonly settings: Settings;
   /** The number of different trusted keys that must have signed; absent if only one signature is possible. */
   readonly threshold?: number;
+  /** Default: `verifySignature`; see `verifySignedAhead`. */
+  readonly verify?: VerifySignature;
 };
 
 export type SignedResult = Step & {
@@ -74,7 +73,7 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   const claim = buildClaim(statement, scope, settings);
   const trusting = { ...context, trust };
   const signingKey = checkSigningKey(claim, scope, trusting);
-  const counted = checkThreshold({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);
+  const counted = countSignatures({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);
   const sound = signatures.flatMap(({ named, fault, signature }) =>
     named && fault === undefined && signature !== undefined ? [signature] : [],
   );
@@ -94,17 +93,17 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   };
 }
 
-/** Verifies the signatures where only an asynchronous implementation is fast; `verifySigned` then uses the results. */
-export async function verifySignedAhead(
+/** The verification of signatures for `verifySigned`, done before it where only an asynchronous implementation is fast. */
+export function verifySignedAhead(
   { statement, message, signatures }: Signed,
   { trust }: Settings,
-): Promise<void> {
-  if (trust === undefined) return;
-  for (const encoded of signatures) {
+): Promise<VerifySignature> {
+  const pairs = signatures.flatMap((encoded) => {
     const { keyId = statement.keyId, signature, fault } = decodeSignature(encoded, statement.keyId);
-    if (signature === undefined || fault !== undefined) continue;
-    for (const key of trust.keys) if (key.keyId === keyId) await verifyAhead({ key, message, signature });
-  }
+    if (trust === undefined || signature === undefined || fault !== undefined) return [];
+    return trust.keys.filter((key) => key.keyId === keyId).map((key) => ({ key, signature }));
+  });
+  return verifyAhead(message, pairs);
 }
 
 type NamedClaim = SignatureClaim & { readonly issuer: string; readonly keyId: string };
@@ -260,32 +259,4 @@ function checkSecondCrypto(
     ...opinions,
   });
   return recordCheck('second.crypto', second === verified ? [] : [differs]);
-}
-
-/**
- * `dsse.threshold`: verifies each signature once and counts the different trusted keys, whatever their names. Signatures
- * that do not count are reported, except those of the key that the statement names.
- */
-export function checkThreshold(
-  signed: SignedMessage,
-  claim: SignatureClaim,
-  context: Place & { readonly trust: TrustStore; readonly threshold?: number },
-): StepOf<SignaturesResult> {
-  const { subject, path, trust, threshold = 1 } = context;
-  const value = verifySignatures(signed, trust, claim);
-  const findings = value.signatures.flatMap(({ keyId, problem }, at) => {
-    if (problem === undefined || (keyId !== undefined && keyId === claim.keyId)) return [];
-    const message = `the signature of ${keyId === undefined ? 'an unnamed key' : JSON.stringify(keyId)} does not count: ${problem.message}`;
-    return [
-      statementFinding('dsse.SIGNATURE_UNCOUNTED', subject, { path: `${path}#/signatures/${at}`, message }),
-    ];
-  });
-  if (value.distinct < threshold && threshold > 1) {
-    const message = 'fewer different trusted keys signed than required';
-    const counts = { expected: `at least ${threshold}`, actual: String(value.distinct) };
-    findings.push(
-      statementFinding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
-    );
-  }
-  return { ...recordCheck('dsse.threshold', findings), value };
 }
