@@ -98,8 +98,8 @@ export type AppDependencies = ServerContext & {
   readonly audit: Audit;
   /** Whether every read of a token is recorded too. */
   readonly auditReads: boolean;
-  /** Limits the lines of requests without a token, so that they cannot fill the disk. */
-  readonly anonymousLines: RateLimiter;
+  /** Records refusals that a client can cause without a limit. */
+  readonly boundedAudit: Audit;
   readonly metrics: Metrics;
   readonly observer: Observer;
   /** Endpoints without a token, by path. */
@@ -291,8 +291,6 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   return read(exchange, call, { ...head, principal });
 }
 
-// Without a valid token, without a permission, and what does not exist or the token may not see.
-const REFUSED: ReadonlySet<number> = new Set([401, 403, 404]);
 // The parameters of a refused path are any text.
 const MAX_FACT = 256;
 
@@ -302,22 +300,21 @@ function isRecorded(
   row: Operation | undefined,
   status: number,
 ) {
-  if (status === 429) return false; // otherwise a token could write without a limit
-  if (REFUSED.has(status) || !isSafe(request) || row?.success.kind === 'bytes') return true;
+  const isRefused = status >= 400 && status < 500;
+  if (isRefused || !isSafe(request) || row?.success.kind === 'bytes') return true;
   return auditReads && observation.owner !== undefined;
 }
 
 /** Records who did what to which resource, with which result, before the answer is sent. */
-async function record(
+function record(
   exchange: Exchange,
   { operation, row }: Target,
   params: Call['params'],
   { status, code }: Answer,
-): Promise<void> {
-  const { request, audit, anonymousLines, correlationId, client, outcome = {}, observation } = exchange;
+): void {
+  const { request, audit, boundedAudit, correlationId, client, outcome = {}, observation } = exchange;
   if (!isRecorded(exchange, row, status)) return;
   const { owner } = observation;
-  if (owner === undefined && (await anonymousLines.take('')) !== undefined) return;
   const path = Object.entries(params).map(([name, value]) => [name, value.slice(0, MAX_FACT)]);
   const facts = {
     ...defined({ organizationId: owner?.organizationId }),
@@ -328,7 +325,8 @@ async function record(
     ...defined({ client }),
     correlationId,
   };
-  audit({ actor: owner?.tokenId ?? 'anonymous', action: operation, facts, ...defined({ code }) });
+  const write = owner === undefined || status === 429 ? boundedAudit : audit;
+  write({ actor: owner?.tokenId ?? 'anonymous', action: operation, facts, ...defined({ code }) });
 }
 
 const methodError = (allow: readonly string[]): ControlError =>
@@ -352,13 +350,8 @@ async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<A
 export type App = (request: HttpRequest) => Promise<Answer>;
 
 type Step = (exchange: Exchange, params: Call['params']) => Promise<Answer>;
-/** What answers a request. An endpoint that is open to everyone is not recorded. */
-type Target = {
-  readonly operation: string;
-  readonly step: Step;
-  readonly row?: Operation;
-  readonly isOpen?: boolean;
-};
+/** What answers a request. */
+type Target = { readonly operation: string; readonly step: Step; readonly row?: Operation };
 
 /** Creates the HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): App {
@@ -366,7 +359,7 @@ export function createApp(dependencies: AppDependencies): App {
   const open = new Map<string, Target>(
     Object.entries(dependencies.open).map(([path, endpoint]) => [
       path,
-      { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint), isOpen: true },
+      { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint) },
     ]),
   );
   const find = createRouter<Target>(
@@ -377,10 +370,11 @@ export function createApp(dependencies: AppDependencies): App {
     }),
   );
   const unrouted: Target = { operation: 'unrouted', step: refuseUnrouted };
+  const malformed: Target = { operation: 'malformed', step: ({ request }) => Promise.reject(request.fault) };
   return async (request) => {
-    const { method, path, outgoing } = request;
-    const route = open.has(path) ? undefined : find(method, path);
-    const target = route?.target ?? open.get(path) ?? unrouted;
+    const { method, path, outgoing, fault } = request;
+    const route = fault !== undefined || open.has(path) ? undefined : find(method, path);
+    const target = fault === undefined ? (route?.target ?? open.get(path) ?? unrouted) : malformed;
     const { operation, step } = target;
     const correlationId = newCorrelationId();
     const client = readClientAddress(request, trustProxy);
@@ -390,7 +384,7 @@ export function createApp(dependencies: AppDependencies): App {
     const fail = (error: unknown): Answer => buildErrorAnswer(error, correlationId, log);
     let answer = await step(exchange, params).catch(fail);
     try {
-      if (target.isOpen !== true) await record(exchange, target, params, answer);
+      record(exchange, target, params, answer);
     } catch (error) {
       discardBody(answer);
       answer = fail(error);

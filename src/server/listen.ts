@@ -15,7 +15,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DrillproofError } from '../errors.ts';
 import { errnoOf } from '../node/fs-errors.ts';
@@ -89,55 +89,62 @@ function formatAnswer({ status, headers, body }: ErrorAnswer): string {
 /** Reports failures that never reach the application. */
 type Reporting = { readonly log: Log; readonly observer?: Observer | undefined };
 
-function buildRefusal(error: unknown, { log, observer }: Reporting): ErrorAnswer {
-  const answer = buildErrorAnswer(error, newCorrelationId(), log);
-  observer?.refused(answer);
-  return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
+function buildRefusal(error: unknown, client: string | undefined, { log, observer }: Reporting): ErrorAnswer {
+  const build = (failure: unknown): ErrorAnswer =>
+    buildErrorAnswer(failure, newCorrelationId(), log, { Connection: 'close' });
+  const answer = build(error);
+  try {
+    observer?.refused(answer, client);
+  } catch (failure) {
+    return build(failure); // what cannot be recorded is not answered
+  }
+  return answer;
 }
 
 /** Answers on a bare connection, where Node made no response object. */
 function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): void {
-  if (socket.writable) socket.end(formatAnswer(buildRefusal(error, reporting)));
+  const client = socket instanceof Socket ? socket.remoteAddress : undefined;
+  if (socket.writable) socket.end(formatAnswer(buildRefusal(error, client, reporting)));
   socket.once('finish', () => socket.destroy());
 }
 
-function refuse(response: ServerResponse, error: unknown, reporting: Reporting): void {
-  const { status, headers, body } = buildRefusal(error, reporting);
-  response.writeHead(status, headers);
-  response.end(body);
-}
+/** The requests of each connection that are not answered yet. */
+type Connections = {
+  readonly unanswered: (socket: Duplex) => readonly IncomingMessage[];
+};
 
-/** Tracks the unanswered requests of each connection, so that nothing is written into the middle of an answer. */
-function trackUnanswered(server: Server): (socket: Duplex) => readonly IncomingMessage[] {
-  const responses = new WeakMap<Duplex, ServerResponse[]>();
+/** Tracks connections, so that nothing is written into the middle of an answer. */
+function trackConnections(server: Server): Connections {
+  const responses = new Map<Duplex, ServerResponse[]>();
   const listUnanswered = (socket: Duplex): ServerResponse[] =>
     responses.get(socket)?.filter(({ closed }) => !closed) ?? [];
-  const count = ({ socket }: IncomingMessage, response: ServerResponse): void =>
-    void responses.set(socket, [...listUnanswered(socket), response]);
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, count);
-  return (socket) => listUnanswered(socket).map(({ req }) => req);
+  server.on('connection', (socket) => {
+    responses.set(socket, []);
+    socket.once('close', () => responses.delete(socket));
+  });
+  for (const event of REQUESTS)
+    server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) =>
+      responses.set(socket, [...listUnanswered(socket), response]),
+    );
+  return {
+    unanswered: (socket) => listUnanswered(socket).map(({ req }) => req),
+  };
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
+// The events of Node with a request. 100 Continue is sent when the body is about to be read, after the token was checked.
+const REQUESTS = ['request', 'checkContinue', 'checkExpectation'] as const;
+
 /** Handles every event of Node with a request or a failure, so that each gets an answer or the error envelope. */
-function wire(server: Server, handle: Handle, reporting: Reporting): void {
-  const unanswered = trackUnanswered(server);
-  server.on('request', handle);
-  // 100 Continue is sent when the body is about to be read, after the token was checked.
-  server.on('checkContinue', handle);
-  server.on('checkExpectation', (_request, response) =>
-    refuse(
-      response,
-      new ControlError('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue'),
-      reporting,
-    ),
-  );
+function wire(server: Server, handle: Handle, reporting: Reporting): Connections {
+  const connections = trackConnections(server);
+  for (const event of REQUESTS) server.on(event, handle);
   server.on('connect', (_request, socket) =>
     refuseRaw(socket, refuseMethod('this server is not a proxy'), reporting),
   );
   server.on('clientError', (error, socket) => {
-    const requests = unanswered(socket);
+    const requests = connections.unanswered(socket);
     const isBody = requests.some(({ complete }) => !complete);
     if (errnoOf(error) === 'ECONNRESET' || !socket.writable) socket.destroy();
     else if (requests.length === 0) refuseRaw(socket, describeClientError(error), reporting);
@@ -145,6 +152,7 @@ function wire(server: Server, handle: Handle, reporting: Reporting): void {
     else if (isBody) for (const request of requests) cutOf(request).abort(describeClientError(error));
     else socket.destroy();
   });
+  return connections;
 }
 
 function createLimitedServer(limits: ServerLimits): Server {
@@ -180,12 +188,7 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse, tim
 
 function createHandler(app: App, reporting: Reporting, timeoutMs: number): Handle {
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    let request: HttpRequest;
-    try {
-      request = readNodeRequest(incoming, outgoing);
-    } catch (error) {
-      return refuse(outgoing, error, reporting);
-    }
+    const request = readNodeRequest(incoming, outgoing);
     if (announcesBody(request)) boundUnreadBody(incoming, outgoing, timeoutMs);
     await sendAnswer(await app(request), outgoing);
   };

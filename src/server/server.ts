@@ -22,7 +22,7 @@ import {
   createTransferSlots,
   type RateLimiter,
 } from './http/rate-limit.ts';
-import type { Audit, Log } from './telemetry/log.ts';
+import { type Audit, boundAudit, type Log } from './telemetry/log.ts';
 import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { parseModelTiers } from './services/authoring.ts';
 import { createRunOnce } from './services/handler.ts';
@@ -158,12 +158,14 @@ export function createServer(options: ServerOptions): ControlServer {
     downloads: createTransferSlots(limits.downloads),
     uploads: createTransferSlots(limits.uploads),
   };
-  const anonymousLines = createRateLimiter({ perSecond: 10, burst: 100, maxKeys: 1, now });
+  // So that refusals cannot fill the disk.
+  const lines = createRateLimiter({ perSecond: 10, burst: 100, maxKeys: MAX_RATE_BUCKETS, now });
+  const boundedAudit = boundAudit(audit, (actor) => lines.take(actor) === undefined);
   const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
-  const observer = createObserver(metrics, log);
+  const observer = createObserver(metrics, log, boundedAudit);
   const readiness = createReadiness(context);
   const open = { ...buildEndpoints(metrics, readiness), ...buildPageEndpoint(options.page) };
-  const recording = { audit, auditReads, anonymousLines };
+  const recording = { audit, auditReads, boundedAudit };
   const app = { handlers, rates, slots, ...recording, limits, metrics, observer, open, trustProxy };
   const answer = createApp({ ...context, ...app });
   return {

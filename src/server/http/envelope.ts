@@ -95,7 +95,12 @@ const isOwnRefusal = (error: unknown): boolean =>
   error instanceof ControlError && error.cause === undefined && error.code === 'control.UNAVAILABLE';
 
 /** Builds the error envelope of any failure (control API, Errors), and logs a failure that the caller cannot fix. */
-export function buildErrorAnswer(error: unknown, correlationId: string, log: Log): ErrorAnswer {
+export function buildErrorAnswer(
+  error: unknown,
+  correlationId: string,
+  log: Log,
+  headers: ErrorAnswer['headers'] = {},
+): ErrorAnswer {
   const refusal = toControlError(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
@@ -115,6 +120,7 @@ export function buildErrorAnswer(error: unknown, correlationId: string, log: Log
         'Retry-After': retryAfter === undefined ? undefined : String(Math.ceil(retryAfter / 1000)),
       }),
       ...refusal.headers,
+      ...headers,
     },
     body,
   };

@@ -11,6 +11,8 @@ export type HttpRequest = {
   /** A header by its lower-case name. Repeated headers are joined, as in `Headers`, so that none of them is chosen. */
   readonly header: (name: string) => string | undefined;
   readonly body: BodyReader;
+  /** Why the request is refused before it is routed. */
+  readonly fault?: ControlError | undefined;
   /** Both are absent for a request without a connection. */
   readonly incoming?: IncomingMessage;
   readonly outgoing?: ServerResponse;
@@ -22,9 +24,6 @@ type BodyReader = {
   readonly cancel: () => void;
 };
 
-const invalidTarget = (): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the request target or the Host header is not valid');
-
 // A path and a query. A fragment is not sent, and readers of addresses take a backslash for a slash.
 const TARGET = /^\/[^\\?#]*(?:\?[^#]*)?$/;
 // A proxy that compares paths as text would allow a path that leads elsewhere once its dot segments are resolved.
@@ -32,18 +31,24 @@ const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 const PLAIN_HOST = /^[a-z0-9._-]+(?::[0-9]{1,5})?$/;
 const PORT = /:[0-9]*$/;
 
-function assertTarget(target: string): void {
-  if (!TARGET.test(target)) throw invalidTarget();
-  if (DOT_SEGMENT.test(target))
-    throw new ControlError('control.REQUEST_INVALID', 'the path has a dot segment');
+function isHost(host: string): boolean {
+  if (PLAIN_HOST.test(host)) return true;
+  const url = `http://${host}`;
+  return URL.canParse(url) && new URL(url).hostname === host.replace(PORT, '').toLowerCase();
 }
 
-function assertHost(host: string | undefined): void {
-  if (host === undefined) throw new ControlError('control.REQUEST_INVALID', 'the Host header is missing');
-  if (PLAIN_HOST.test(host)) return;
-  const name = host.replace(PORT, '');
-  const url = `http://${host}`;
-  if (!URL.canParse(url) || new URL(url).hostname !== name.toLowerCase()) throw invalidTarget();
+const invalid = (message: string): ControlError => new ControlError('control.REQUEST_INVALID', message);
+
+function findFault(target: string, header: HttpRequest['header']): ControlError | undefined {
+  const host = header('host');
+  if (host === undefined) return invalid('the Host header is missing');
+  if (!TARGET.test(target) || !isHost(host))
+    return invalid('the request target or the Host header is not valid');
+  if (DOT_SEGMENT.test(target)) return invalid('the path has a dot segment');
+  const expectation = header('expect')?.toLowerCase() ?? '100-continue';
+  return expectation === '100-continue'
+    ? undefined
+    : new ControlError('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue');
 }
 
 function findHeader(raw: readonly string[], name: string): string | undefined {
@@ -82,16 +87,15 @@ const createNodeReader = (incoming: IncomingMessage): BodyReader => ({
   cancel: () => undefined,
 });
 
-/** A request to the HTTP server of Node. @throws ControlError `control.REQUEST_INVALID` for its target or Host */
+/** A request to the HTTP server of Node. */
 export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
   const { method = 'GET', url = '', rawHeaders } = incoming;
   const header = (name: string): string | undefined => findHeader(rawHeaders, name);
-  assertHost(header('host'));
-  assertTarget(url);
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? '' : url.slice(mark + 1);
-  return { method, path, query, header, body: createNodeReader(incoming), incoming, outgoing };
+  const fault = findFault(url, header);
+  return { method, path, query, header, body: createNodeReader(incoming), fault, incoming, outgoing };
 }
 
 function createWebReader({ body }: Request): BodyReader {

@@ -160,6 +160,22 @@ export const selectIds = (values: readonly unknown[]): Record<string, string> =>
 export type Audit = (entry: AuditEntry) => void;
 
 /**
+ * Records the entries that `mayRecord` allows for their actor. The next one of this actor has the number of the others as
+ * `omitted`.
+ */
+export function boundAudit(audit: Audit, mayRecord: (actor: string) => boolean): Audit {
+  const omitted = new Map<string, number>();
+  return (entry) => {
+    const { actor, facts } = entry;
+    const earlier = omitted.get(actor);
+    if (mayRecord(actor)) {
+      audit({ ...entry, facts: { ...facts, ...defined({ omitted: earlier }) } });
+      omitted.delete(actor);
+    } else omitted.set(actor, (earlier ?? 0) + 1);
+  };
+}
+
+/**
  * Creates an audit log in a file that only its owner can read, with one JSON document on each line. The file is opened for
  * each entry, so that it can be rotated by renaming it. Several processes can share one file.
  */

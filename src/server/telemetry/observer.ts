@@ -1,8 +1,9 @@
+import { defined } from '../../bytes/arguments.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Answer, ErrorAnswer } from '../http/envelope.ts';
 import type { Owner } from '../http/rate-limit.ts';
-import type { Log } from './log.ts';
+import type { Audit, Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The connection and headers of a request; headers by lower-case name. */
@@ -50,7 +51,8 @@ const CLIENT_CLOSED = 499;
 const countBodyBytes = (answer: Decided | undefined, method: string): number =>
   method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
-export function createObserver(metrics: Metrics, log: Log) {
+/** @param audit records the refusals of requests that the application never gets */
+export function createObserver(metrics: Metrics, log: Log, audit: Audit) {
   const ended = (
     { client, ...arrival }: Arrival,
     { owner, streamed }: Observation,
@@ -97,10 +99,12 @@ export function createObserver(metrics: Metrics, log: Log) {
       return observation;
     },
     /** Records a refusal without a request, such as that of malformed HTTP. */
-    refused({ status, correlationId, code }: Pick<ErrorAnswer, 'status' | 'correlationId' | 'code'>): void {
+    refused({ status, correlationId, code }: ErrorAnswer, client: string | undefined): void {
       metrics.began();
       metrics.ended({ operation: 'malformed', status, seconds: 0, bytes: 0 });
-      log({ level: 'info', event: 'request', operation: 'malformed', correlationId, status, code });
+      log({ level: 'info', event: 'request', operation: 'malformed', correlationId, status, code, client });
+      const facts = { ...defined({ client }), correlationId };
+      audit({ actor: 'anonymous', action: 'malformed', code, facts });
     },
   };
 }

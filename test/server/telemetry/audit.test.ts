@@ -5,15 +5,17 @@ import {
   operationRow,
 } from '../../../src/contract/operations/operations.ts';
 import { fillPath } from '../../../src/contract/operations/rows.ts';
+import type { ControlCode } from '../../../src/contract/operations/errors.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { listen } from '../../../src/server/listen.ts';
 import type { ServerOptions } from '../../../src/server/server.ts';
 import type { AuditEntry } from '../../../src/server/telemetry/log.ts';
-import { post, sendArchive, UPLOADS } from '../change.ts';
+import { inProject, post, sendArchive, UPLOADS } from '../change.ts';
 import { wholeFile } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
 import { ask, HASH, id, ORG, OTHER_ORG, PROJECT, serverOn, token } from '../make.ts';
 import { REQUESTS, seed, type Seeded } from '../seeded.ts';
+import { sendRaw } from '../socket.ts';
 
 const plane = wholeFile();
 const entries: AuditEntry[] = [];
@@ -115,13 +117,80 @@ it('the reads of a token are recorded too with auditReads', async () => {
   expect(entries).toMatchObject([{ actor: tokenId, action: 'sessions.read' }]);
 });
 
-it('an unknown path is recorded for a token, and an open endpoint never', async () => {
+it('an unknown path is recorded for a token, and an open endpoint only if it refuses', async () => {
   const server = makeServer();
   await ask({ server }, '/nowhere', { token: plane.token });
+  await ask({ server }, '/metrics');
   await ask({ server }, '/metrics', { token: plane.token, method: 'POST' });
   expect(entries).toMatchObject([
     { actor: tokenId, action: 'unrouted', code: 'control.NOT_FOUND', facts: { method: 'GET' } },
+    { actor: 'anonymous', action: 'metrics', code: 'control.METHOD_NOT_ALLOWED' },
   ]);
+});
+
+const HOST = 'Host: control.test\r\n';
+const CLOSE = 'Connection: close\r\n';
+it.each<[string, string, ControlCode]>([
+  ['with a dot segment', `GET /x/../metrics HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, 'control.REQUEST_INVALID'],
+  ['without a Host', `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`, 'control.REQUEST_INVALID'],
+  [
+    'with an unknown expectation',
+    `GET / HTTP/1.1\r\n${HOST}${CLOSE}Expect: 200-ok\r\n\r\n`,
+    'control.EXPECTATION_FAILED',
+  ],
+  ['that is not HTTP', 'hello\r\n\r\n', 'control.REQUEST_INVALID'],
+  ['for a proxy', 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n', 'control.METHOD_NOT_ALLOWED'],
+  ['with a method that no path has', `FOO / HTTP/1.1\r\n${HOST}\r\n`, 'control.METHOD_NOT_ALLOWED'],
+])('a request %s, which is refused before its token is read, is recorded', async (_, text, code) => {
+  const listening = await listen(makeServer());
+  const answer = await sendRaw(listening.port, text);
+  await listening.close();
+  const correlationId = /X-Correlation-Id: (\S+)/i.exec(answer)?.[1];
+  expect(entries).toMatchObject([
+    { actor: 'anonymous', action: 'malformed', code, facts: { client: '127.0.0.1', correlationId } },
+  ]);
+});
+
+const failFull = () => {
+  throw new DrillproofError('io.DISK_FULL', 'no space');
+};
+
+it('a malformed request is refused with 503 if its line cannot be written', async () => {
+  const listening = await listen(makeServer({ audit: failFull }));
+  expect(await sendRaw(listening.port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 503 /);
+  await listening.close();
+});
+
+it('a refused read of a token is recorded whatever its status', async () => {
+  const server = makeServer();
+  await ask({ server }, inProject('evidence-exports?limit=0'), { token: plane.token });
+  await ask({ server }, inProject('evidence-exports'), {
+    token: plane.token,
+    headers: { 'if-match': '"x"' },
+  });
+  expect(entries).toMatchObject([
+    { actor: tokenId, code: 'control.REQUEST_INVALID' },
+    { actor: tokenId, code: 'control.PRECONDITION_FAILED' },
+  ]);
+});
+
+it('requests above the rate of a token have 100 lines, then 10 a second, and a count of the others', async () => {
+  const server = makeServer({ limits: { requestBurst: 1, requestsPerSecond: 0.001 } });
+  const sendMany = async (times: number) => {
+    for (let n = 0; n < times; n++) await send('sessions.read', plane.token, server);
+  };
+  await sendMany(151);
+  expect(entries).toHaveLength(100);
+  expect(entries.at(-1)).toMatchObject({ actor: tokenId, code: 'control.RATE_LIMITED' });
+  expect(entries.at(-1)!.facts).not.toHaveProperty('omitted');
+  plane.clock.nowMs += 1000;
+  await sendMany(30);
+  expect(entries).toHaveLength(110);
+  expect(entries[100]!.facts).toMatchObject({ omitted: 50 });
+  expect(entries[101]!.facts).not.toHaveProperty('omitted');
+  await send('sessions.read', undefined, server);
+  expect(entries.at(-1)).toMatchObject({ actor: 'anonymous' });
+  expect(entries.at(-1)!.facts).not.toHaveProperty('omitted');
 });
 
 it('a line has the address of the client, and no more of a long path than 256 characters', async () => {
@@ -145,7 +214,7 @@ it('nothing is answered before it is recorded, and a change whose line failed is
   let works = false;
   const server = makeServer({
     audit(entry) {
-      if (!works) throw new DrillproofError('io.DISK_FULL', 'no space');
+      if (!works) failFull();
       entries.push(entry);
     },
   });
