@@ -111,6 +111,8 @@ function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): v
 /** The requests of each connection that are not answered yet. */
 type Connections = {
   readonly unanswered: (socket: Duplex) => readonly IncomingMessage[];
+  /** Cuts the connections without a request: those that sent nothing, or half of a request head. */
+  readonly cutUnused: () => void;
 };
 
 /** Tracks connections, so that nothing is written into the middle of an answer. */
@@ -128,6 +130,9 @@ function trackConnections(server: Server): Connections {
     );
   return {
     unanswered: (socket) => listUnanswered(socket).map(({ req }) => req),
+    cutUnused() {
+      for (const socket of responses.keys()) if (listUnanswered(socket).length === 0) socket.destroy();
+    },
   };
 }
 
@@ -219,10 +224,17 @@ function bind(server: Server, port: number, hostname: string): Promise<AddressIn
   });
 }
 
-async function drain(server: Server, drainMs: number): Promise<void> {
+// The rest of a request that is being sent arrives within this time.
+const HEAD_MS = 1_000;
+
+async function drain(server: Server, { cutUnused }: Connections, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const headUntilMs = performance.now() + HEAD_MS;
   // Connections that become idle from now on are closed, not kept open for another request.
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const idle = setInterval(() => {
+    if (performance.now() < headUntilMs) server.closeIdleConnections();
+    else cutUnused();
+  }, 50);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearInterval(idle);
@@ -251,12 +263,12 @@ export async function listen(
   const limits = { ...defaultLimits, ...options.limits };
   const http = createLimitedServer(limits);
   const reporting = { log, observer: server.observer };
-  wire(http, createHandler(server.answer, reporting, limits.requestTimeoutMs), reporting);
+  const connections = wire(http, createHandler(server.answer, reporting, limits.requestTimeoutMs), reporting);
   const address = await bind(http, port, hostname);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     url: `http://${host}:${address.port}`,
     port: address.port,
-    close: () => drain(http, limits.drainMs),
+    close: () => drain(http, connections, limits.drainMs),
   };
 }

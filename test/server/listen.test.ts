@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type ControlCode,
@@ -191,6 +192,35 @@ it.each([
   const headers = { authorization: `Bearer ${plane.token}` };
   await expect.poll(async () => (await fetch(other.url + PART, { headers })).status).toBe(200);
   await other.close();
+});
+
+it.each([
+  ['has sent nothing', ''],
+  ['has sent half of a request head', `GET /healthz HTTP/1.1\r\n${HOST}A: `],
+  ['was answered, and has sent half of another request head', `GET /healthz HTTP/1.1\r\n${HOST}\r\nGET /h`],
+])('close does not wait for a connection that %s', async (_, text) => {
+  const other = await listen(serverOn(plane));
+  const { socket, answer, closed } = openSocket(other.port);
+  await once(socket, 'connect');
+  socket.write(text);
+  if (text.includes('\r\n\r\n')) await expect.poll(answer).toContain('"ok"');
+  await sleep(100); // the server has read the rest
+  const startedMs = performance.now();
+  await other.close();
+  await closed;
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+});
+
+it('close answers a request whose head ends soon after it', async () => {
+  const other = await listen(serverOn(plane));
+  const { socket, answer, closed } = openSocket(other.port);
+  await once(socket, 'connect');
+  socket.write(`GET /healthz HTTP/1.1\r\n${HOST}`);
+  await sleep(100);
+  const closing = other.close();
+  socket.write('\r\n');
+  await Promise.all([closing, closed]);
+  expect(answer()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('close cuts an unread answer when the drain time is over', async () => {
