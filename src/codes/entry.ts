@@ -29,7 +29,7 @@ export type CodeEntry = {
   readonly severity: Severity;
   /** What the code states, in one sentence. */
   readonly meaning: string;
-  /** What to do, in one sentence. */
+  /** What to do, in one sentence. Commands and their options are in parentheses, because pages omit them. */
   readonly action: string;
   /** The clause that requires it: a section of a standard, of docs/formats.md or of the control API. */
   readonly clause: string;

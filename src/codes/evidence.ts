@@ -100,7 +100,7 @@ export const evidenceCodes = {
   ),
   'attestation.ISSUED_IN_FUTURE': cite('formats §3').expired(
     'The statement was issued after the time of this verification.',
-    'Check the clock of the machine, or the time given with --as-of.',
+    'Check the clock of the machine, or the time of the verification that you gave (--as-of TIME).',
   ),
   'attestation.TIME_CLAIMED': cite('formats §3').claimed(
     'The key is retired or revoked, and only the signer states that the statement is older.',

@@ -61,7 +61,7 @@ export const exportCodes = {
   ),
   'export.COMPLETENESS_CLAIMED': cite('formats §2, Export attestation').claimed(
     'Neither an expected digest nor a trusted attestation covers the list, so bundles could have been removed.',
-    'Pass --expect-manifest with a digest from elsewhere, or ask for an export attestation.',
+    'Give the digest of manifest.json from another source (--expect-manifest DIGEST), or ask for an export attestation.',
     'info',
   ),
   'export.FILE_UNCOVERED': cite('formats §1, Export').extra(
@@ -87,7 +87,7 @@ export const exportCodes = {
   ),
   'part.NOT_CHECKED': cite('formats §4').inaccessible(
     'The part could not be verified because its worker thread ran out of memory or exited.',
-    'Verify again with --jobs 1 on a machine with more memory.',
+    'Verify again with fewer threads (--jobs 1), or on a machine with more memory.',
   ),
   'part.ROW_MISMATCH': cite('formats §1, Export manifest').mismatch(
     'The row in the export manifest does not match the bundle in the part.',

@@ -16,7 +16,7 @@ export const ioCodes = {
   ),
   'report.UNREADABLE': cite('docs/verify/verify.md, Differences between reports').inaccessible(
     'The file is not a report that this version can read.',
-    'Pass a JSON report as "drillproof verify --json" writes it.',
+    'Give the JSON of a report (drillproof verify --json writes it).',
   ),
   'io.KIND': cite('docs/verify/cli.md, Exit codes').usage(
     'The path is not of the kind that the command needs.',
@@ -225,7 +225,7 @@ export const ioCodes = {
   ),
   'internal.BUG': cite('docs/contribute/architecture.md').internal(
     'The program reached a state that should be impossible.',
-    'Report it to the maintainers with the command line.',
+    'Report it to the maintainers with the steps that led to it.',
   ),
 } as const;
 

@@ -68,7 +68,7 @@ const signed = cite('docs/verify/reports.md, Signed reports');
 export const signedReportCodes = {
   'report.SIGNED_INVALID': signed.malformed(
     'The envelope does not contain a signed report of a known version.',
-    'Pass an envelope that a command wrote with --sign or --signer.',
+    'Pass the envelope of a signed report (--sign or --signer writes one).',
   ),
   'report.SUBJECT_MISMATCH': signed.mismatch(
     'The digest in the statement does not match the report that it contains.',
@@ -76,7 +76,7 @@ export const signedReportCodes = {
   ),
   'report.PREVIOUS_MISSING': signed.missing(
     'A signed report follows one that was not given, so the chain has a gap.',
-    'Pass every report of the chain, or pin the one before the first with --after.',
+    'Pass every report of the chain, or pin the one before the first (--after DIGEST).',
   ),
   'report.PREVIOUS_MISMATCH': signed.mismatch(
     'The report with the number before this one is not the one that it follows.',

@@ -4,11 +4,11 @@ import { cite } from './entry.ts';
 export const trustCodes = {
   'trust.STORE_INVALID': cite('RFC 7517 §5; formats §3').usage(
     'The trust store is not a JWK Set of the required form.',
-    'Write it with "drillproof keys add", as docs/verify/keys.md describes.',
+    'Write it again as docs/verify/keys.md describes (drillproof keys add).',
   ),
   'trust.STORE_EMPTY': cite('formats §3').usage(
     'The trust store contains no keys, so no signature can be trusted.',
-    'Add at least one public key with "drillproof keys add".',
+    'Add at least one public key (drillproof keys add).',
   ),
   'trust.KEY_INVALID': cite('RFC 7518 §6.2; RFC 5480 §2').usage(
     'The key file is not a PEM or JWK key of the required form, or its point is not on the curve.',
@@ -52,7 +52,7 @@ export const trustCodes = {
   ),
   'trust.KEY_UNKNOWN': cite('formats §3').untrusted(
     'The trust store has no key with this issuer and key id.',
-    'If the issuer confirms the key through another channel, add it with "drillproof keys add".',
+    'If the issuer confirms the key through another channel, add it to the trust store (drillproof keys add).',
   ),
   'trust.KEY_REVOKED': cite('formats §3').untrusted(
     'The key is revoked, and the revocation does not keep this statement valid.',
@@ -68,7 +68,7 @@ export const trustCodes = {
   ),
   'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this kind of statement.',
-    'If you trust the key for it, add the purpose to the trust store with "drillproof keys set".',
+    'If you trust the key for it, add the purpose to the old ones of the key in the trust store (drillproof keys set KEY --purpose OLD --purpose NEW --trust FILE).',
   ),
   'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this project.',
@@ -80,7 +80,7 @@ export const trustCodes = {
   ),
   'trust.STORE_ABSENT': cite('formats §4').untrusted(
     'No trusted keys were given, so no signature was verified.',
-    'Pass a trust store with --trust FILE. Commands that verify evidence also take --key FILE,issuer=NAME.',
+    'Give the keys that you trust (--trust FILE; to verify evidence also --key FILE,issuer=NAME).',
     'info',
   ),
   'trust.CHAIN_NOT_CHECKED': cite('formats §3').claimed(

@@ -153,7 +153,7 @@ export function assertVerified(report: ExportReport | BundleReport, requirements
 
 const UNACCEPTED = {
   requirement: 'accept',
-  message: 'not given, so intact does not pass',
+  message: 'intact does not pass by itself, because a bundle has no verified signature of a trusted key',
 } as const;
 
 function listUnmet(

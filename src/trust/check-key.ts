@@ -92,7 +92,7 @@ const RULES: readonly Rule[] = [
       ? undefined
       : {
           code: 'trust.PURPOSE_MISMATCH',
-          message: `the key is not trusted for purpose "${purpose}", which "drillproof keys set KEY${[...key.purposes, purpose].map((name) => ` --purpose ${name}`).join('')} --trust FILE" adds`,
+          message: `the key is not trusted for purpose "${purpose}"`,
           expected: key.purposes.join(', '),
           actual: purpose,
         },

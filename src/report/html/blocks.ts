@@ -63,7 +63,7 @@ export const wordOf = (state: State): string => LOOKS[state][1];
 export const renderState = (state: State, word: string = wordOf(state)): Markup =>
   renderSign(toneOf(state), word);
 
-export const renderResultLine = ({ tone, text }: ResultLine): Piece =>
+export const renderResultLine = ({ tone, text }: Pick<ResultLine, 'text' | 'tone'>): Piece =>
   tone === undefined ? text : renderSign(TONES[tone], text);
 
 const renderSign = (tone: Tone, text: string): Markup =>
@@ -113,9 +113,9 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
     </ul> `,
   ]);
 
-/** A call that can be copied, and how it ended. */
+/** The command with this result, which can be copied, and how it ends. */
 export const buildCallFact = (run: Run | undefined, command?: Command): Fact => [
-  'Call',
+  'As a command',
   run && html`${quote(formatCall(run, command))}, ${formatEnd(run)}`,
 ];
 
@@ -124,10 +124,18 @@ export const buildTrustFact = (trust: ExportReport['trust']): Fact => [
   trust === undefined ? 'none given' : html`${quote(trust.fingerprint)} with ${countNoun(trust.keys, 'key')}`,
 ];
 
-export const renderVerdict = (state: State, subject: Piece, meaning: Piece): Markup =>
-  html`<div class="verdict ${toneOf(state)}">
-    ${renderState(state)} ${subject}${typeof meaning === 'string' ? html`<p>${meaning}</p>` : meaning}
+/** The box with a result. A remark that is worse than the state decides the colour of the box. */
+export function renderVerdict(
+  state: State,
+  subject: Piece,
+  meaning: Piece,
+  remark?: Pick<ResultLine, 'text' | 'tone'>,
+): Markup {
+  const tone = remark?.tone === undefined || toneOf(state) === 'bad' ? toneOf(state) : TONES[remark.tone];
+  return html`<div class="verdict ${tone}">
+    ${renderState(state)} ${remark && renderResultLine(remark)} ${subject}${typeof meaning === 'string' ? html`<p>${meaning}</p>` : meaning}
   </div>`;
+}
 
 export type Column = readonly [title: string, kind?: 'number' | undefined];
 
@@ -179,6 +187,9 @@ export const renderItems = <T>(
     items.map((item) => columns.map(([, cell]) => cell(item))),
   );
 
+/** An advice without the commands and options in it, which a page does not have. */
+export const omitCommands = (action: string): string => action.replace(/ \((?:--|drillproof )[^)]*\)/g, '');
+
 const MAX_CASES = 200;
 
 type Case = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
@@ -195,7 +206,7 @@ function renderGroup(cases: readonly [Finding, ...Finding[]]): Markup {
   return html`<article class="finding ${toneOf(severity)}">
     <h3>${renderState(severity)} <code>${code}</code>${times === 1 ? '' : `, ${count(times)} times`}</h3>
     <p>${meaning}</p>
-    <p><strong>To do:</strong> ${action}</p>
+    <p><strong>To do:</strong> ${omitCommands(action)}</p>
     ${renderCases(cases, times)}
   </article> `;
 }

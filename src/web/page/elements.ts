@@ -1,5 +1,6 @@
 import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
+import { omitCommands } from '../../report/html/blocks.ts';
 import { escapeText } from '../../report/printable.ts';
 import { packFailure, type Failure } from '../worker/messages.ts';
 
@@ -33,7 +34,7 @@ export function showMessage(text: string | undefined): void {
 
 /** The message of a failure, its code and its advice. */
 export const explainFailure = ({ code, message, hint }: Failure): string =>
-  `${escapeText(message)} (${code}). ${hint ?? codeEntry(code).action}`;
+  `${escapeText(message)} (${code}). ${hint ?? omitCommands(codeEntry(code).action)}`;
 
 export function explainError(error: unknown): string {
   if (error instanceof DrillproofError) return explainFailure(packFailure(error));

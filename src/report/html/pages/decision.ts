@@ -6,6 +6,7 @@ import { warningsOf } from '../../decision/text.ts';
 import { count, countNoun } from '../../text/page.ts';
 import {
   type ItemColumn,
+  omitCommands,
   quote,
   quoteText,
   renderCaveats,
@@ -91,7 +92,7 @@ ${renderFacts([
     reason.findings.length === 0 ? undefined : reason.findings.map((code) => html`<code>${code}</code> `),
   ],
   ['Waiver', reason.waiver],
-  ['To do', reason.state === 'waived' ? undefined : reason.action],
+  ['To do', reason.state === 'waived' ? undefined : omitCommands(reason.action)],
 ])}
 </article>
 `;
