@@ -3,7 +3,7 @@ import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.t
 import { formatTimeRange } from '../text/facts.ts';
 import { countNoun } from '../text/page.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
-import { countSigners, groupBy, partsOf } from '../text/tally.ts';
+import { countSigners, describeBadDrills, groupBy, partsOf } from '../text/tally.ts';
 import {
   type Fact,
   quote,
@@ -24,7 +24,7 @@ const LINE_TITLES: Readonly<Record<ResultLine['name'], string>> = {
   drills: 'Drills',
   completeness: 'List of bundles',
   coverage: 'Bytes',
-  claims: 'Claimed',
+  claimed: 'Claimed',
   warnings: 'Warnings',
 };
 
@@ -32,16 +32,21 @@ export function renderCover(report: ExportReport | BundleReport): Markup {
   const lines = groupBy(describeResult(report), ({ name }) => name);
   const facts = Array.from(lines, ([name, group]): Fact => [
     LINE_TITLES[name],
-    name === 'claims' ? undefined : group.map((line) => html`<div>${renderResultLine(line)}</div>`),
+    name === 'claimed' ? undefined : group.map((line) => html`<div>${renderResultLine(line)}</div>`),
   ]);
   return renderHeader(
     'Verification of evidence',
-    renderVerdict(report.verdict, quoteText(idOfReport(report)), renderFacts(facts)),
+    renderVerdict(
+      report.verdict,
+      quoteText(idOfReport(report)),
+      renderFacts(facts),
+      describeBadDrills(report),
+    ),
     renderFacts([
       ...describeEvidence(report),
       ...describeVerifier(report),
       ...describeTimes(report),
-      [LINE_TITLES.claims, lines.get('claims')?.[0].text],
+      [LINE_TITLES.claimed, lines.get('claimed')?.[0].text],
     ]),
   );
 }
@@ -50,7 +55,11 @@ export const idOfReport = (report: ExportReport | BundleReport): string | undefi
   report.kind === 'export' ? report.evidenceExportId : (report.evidenceBundleId ?? report.path);
 
 export const titleOf = (report: ExportReport | BundleReport): string =>
-  `${report.verdict}: ${idOfReport(report) ?? 'evidence'}`;
+  `${describeVerdict(report)}: ${idOfReport(report) ?? 'evidence'}`;
+
+/** `verified, drills: 99 passed, 1 failed`. */
+export const describeVerdict = (report: ExportReport | BundleReport): string =>
+  [report.verdict, describeBadDrills(report)?.text].filter((word) => word !== undefined).join(', ');
 
 function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';

@@ -13,7 +13,7 @@ a{color:var(--link)}
 .verdict{font-size:1.15rem;border:2px solid currentcolor;border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem}
 .verdict p,.verdict dl{color:var(--text);font-size:1rem}.verdict dd .state{display:flex;align-items:baseline;font-weight:400;white-space:normal}.verdict dd svg{transform:translateY(.15em)}
 .verdict.good{color:var(--good)}.verdict.bad{color:var(--bad)}.verdict.open{color:var(--open)}.verdict.idle{color:var(--idle)}
-.verdict>.state{text-transform:uppercase;letter-spacing:.04em}
+.verdict>.state{text-transform:uppercase;letter-spacing:.04em;white-space:normal;margin-right:.5em}
 .state{display:inline-flex;align-items:center;gap:.4em;font-weight:600;white-space:nowrap;vertical-align:middle}
 .verdict code,h3 code{vertical-align:middle}
 .state svg{flex:none;width:1.1em;height:1.1em;fill:none;stroke:currentcolor;stroke-width:1.6;stroke-linecap:round;stroke-linejoin:round}

@@ -1,8 +1,8 @@
 import type { Code } from '../../codes/catalogue.ts';
 import type { AttestationReport, BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
-import { count, countNoun, type Page, wrap } from './page.ts';
-import { GOOD_OUTCOME, listOutcomes, listVerdicts, partsOf } from './tally.ts';
+import { count, countNoun, type Page, type Paint, wrap } from './page.ts';
+import { describeBadDrills, listOutcomes, listVerdicts, partsOf } from './tally.ts';
 
 const MAX_CODES = 3;
 
@@ -18,17 +18,28 @@ export const VERDICT_PAINT: Readonly<
   invalid: 'bad',
 };
 
-export function wrapHeadline(page: Page, verdict: keyof typeof VERDICT_PAINT, text: string): string[] {
+export function wrapHeadline(
+  page: Page,
+  verdict: keyof typeof VERDICT_PAINT,
+  text: string,
+  tone: keyof Paint = VERDICT_PAINT[verdict],
+): string[] {
   const word = verdict.toUpperCase().replace('_', ' ');
   const [first = '', ...rest] = wrap(`${word} ${text}`, page.width - HEADLINE_INDENT);
-  const painted = page.paint[VERDICT_PAINT[verdict]](word) + first.slice(word.length);
+  const painted = page.paint[tone](word) + first.slice(word.length);
   return [painted, ...rest.map((line) => ' '.repeat(HEADLINE_INDENT) + line)];
 }
 
 const HEADLINE_INDENT = 2;
 
 export const formatVerdictLines = (page: Page, report: ExportReport | BundleReport): string[] =>
-  wrapHeadline(page, report.verdict, formatHeadline(report));
+  wrapHeadline(page, report.verdict, formatHeadline(report), toneOfReport(report));
+
+/** The colour of a result: that of the verdict or, if it is worse, that of the drills. */
+export function toneOfReport(report: ExportReport | BundleReport): 'good' | 'caution' | 'bad' {
+  const tones = [VERDICT_PAINT[report.verdict], describeBadDrills(report)?.tone];
+  return (['bad', 'caution'] as const).find((tone) => tones.includes(tone)) ?? 'good';
+}
 
 /**
  * The verdict in one line: what failed or how many parts are verified, the list, drills that did not pass, and unmet
@@ -37,8 +48,7 @@ export const formatVerdictLines = (page: Page, report: ExportReport | BundleRepo
 export function formatHeadline(report: ExportReport | BundleReport, allDrills = false): string {
   const unmet = (report.run?.unmet ?? []).map(({ requirement, message }) => `${requirement}: ${message}`);
   const failures = listFailures(report);
-  const outcomes = listOutcomes(partsOf(report));
-  const areNamed = allDrills || outcomes.some((outcome) => !outcome.endsWith(` ${GOOD_OUTCOME}`));
+  const outcomes = allDrills || describeBadDrills(report) ? listOutcomes(partsOf(report)) : [];
   const facts = [
     ...(report.kind === 'bundle'
       ? failures
@@ -51,7 +61,7 @@ export function formatHeadline(report: ExportReport | BundleReport, allDrills = 
     ...report.findings.flatMap(({ code, message }) =>
       code === 'coverage.LOW' ? [`${code}: ${message}`] : [],
     ),
-    ...(areNamed && outcomes.length > 0 ? [`drills: ${outcomes.map(escapeText).join(', ')}`] : []),
+    ...(outcomes.length > 0 ? [`drills: ${outcomes.map(escapeText).join(', ')}`] : []),
   ];
   const name =
     report.kind === 'bundle'

@@ -1,10 +1,11 @@
 import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
 import { summarizeCoverage } from './facts.ts';
 import { allFindings } from '../../verify/finding.ts';
+import { clipEnd } from '../printable.ts';
 import { countCodes } from './findings.ts';
 import { listFailures, VERDICT_PAINT } from './headline.ts';
 import { count, countNoun, type Paint } from './page.ts';
-import { GOOD_OUTCOME, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
+import { describeBadDrills, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
 
 type LineName =
   | 'required'
@@ -13,7 +14,7 @@ type LineName =
   | 'drills'
   | 'completeness'
   | 'coverage'
-  | 'claims'
+  | 'claimed'
   | 'warnings';
 /** A sentence about the result, made from the report. */
 export type ResultLine = {
@@ -41,12 +42,11 @@ export function describeResult(report: ExportReport | BundleReport): readonly Re
   const warnings = countCodes(allFindings(report), 'warning');
   return [
     ...(report.run?.unmet ?? []).map(
-      ({ requirement, message }) =>
-        ({ name: 'required', tone: 'bad', text: `${requirement}: ${message}` }) as const,
+      ({ message }) => ({ name: 'required', tone: 'bad', text: message }) as const,
     ),
     ...listFailures(report).map((text) => ({ name: 'failed', tone: 'bad', text }) as const),
     ...describeParts(report),
-    ...(parts.length === 0 ? [] : [describeDrills(parts)]),
+    ...(parts.length === 0 ? [] : [describeDrills(report)]),
     describeList(report),
     { name: 'coverage', text: summarizeCoverage(report) },
     ...describeClaims(report),
@@ -65,10 +65,9 @@ function describeParts(report: ExportReport | BundleReport): readonly ResultLine
   });
 }
 
-function describeDrills(parts: readonly BundleReport[]): ResultLine {
-  const outcomes = new Set(parts.map((part) => (isOutcomeCounted(part) ? part.outcome.verdict : undefined)));
-  const isGood = outcomes.size === 1 && outcomes.has(GOOD_OUTCOME);
-  const tone = isGood ? 'good' : outcomes.has('failed') ? 'bad' : 'caution';
+function describeDrills(report: ExportReport | BundleReport): ResultLine {
+  const parts = partsOf(report);
+  const tone = describeBadDrills(report)?.tone ?? (parts.every(isOutcomeCounted) ? 'good' : 'caution');
   return { name: 'drills', tone, text: summarizeOutcomes(parts) };
 }
 
@@ -83,12 +82,14 @@ function describeList(report: ExportReport | BundleReport): ResultLine {
   };
 }
 
+/** Columns of a claimed value; the JSON report has all of it. */
+const MAX_CLAIM = 48;
 const NUMBER = /^\d+$/;
 
 function describeClaims(report: ExportReport | BundleReport): readonly ResultLine[] {
   if (report.kind === 'bundle' || report.claims === undefined || report.claims.length === 0) return [];
   const claims = report.claims.map(
-    ({ name, value }) => `${name} ${NUMBER.test(value) ? value : JSON.stringify(value)}`,
+    ({ name, value }) => `${name} ${clipEnd(NUMBER.test(value) ? value : JSON.stringify(value), MAX_CLAIM)}`,
   );
-  return [{ name: 'claims', text: `by export.json, not signed: ${claims.join(', ')}` }];
+  return [{ name: 'claimed', text: `by export.json, not signed: ${claims.join(', ')}` }];
 }

@@ -97,6 +97,16 @@ export function listOutcomes(parts: readonly BundleReport[]): readonly string[] 
     .map(([verdict, n]) => `${count(n)} ${verdict}`);
 }
 
+/** The drills and their colour if a counted one did not pass: a verdict is only about bytes and signatures. */
+export function describeBadDrills(
+  report: ExportReport | BundleReport,
+): { readonly text: string; readonly tone: 'bad' | 'caution' } | undefined {
+  const outcomes = listOutcomes(partsOf(report));
+  if (outcomes.every((outcome) => outcome.endsWith(` ${GOOD_OUTCOME}`))) return undefined;
+  const tone = outcomes.some((outcome) => outcome.endsWith(' failed')) ? 'bad' : 'caution';
+  return { text: `drills: ${outcomes.join(', ')}`, tone };
+}
+
 export function summarizeOutcomes(parts: readonly BundleReport[]): string {
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;
   const rest = unknown === 0 ? [] : [`${count(unknown)} not counted (part failed, unsigned or not read)`];

@@ -30,6 +30,7 @@ import {
   summarizeParts,
   VERDICT_PAINT,
   formatVerdictLines,
+  toneOfReport,
 } from './headline.ts';
 import { countSigners, isOutcomeCounted, listVerdicts, partsOf, GOOD_OUTCOME } from './tally.ts';
 import { caveatsOf } from './caveats.ts';
@@ -114,7 +115,7 @@ function buildExportSections(page: Page, report: ExportReport): readonly Section
     { title: 'Signed by', lines: formatExportSigners(page, report) },
     { title: 'Completeness', lines: formatSentence(page, report, 'completeness') },
     { title: 'Byte coverage', lines: formatCoverage(page, coverage) },
-    { title: 'Claimed', lines: formatSentence(page, report, 'claims') },
+    { title: 'Claimed', lines: formatSentence(page, report, 'claimed') },
     { title: 'Local reports', lines: formatLocalReports(page, report) },
   ];
 }
@@ -260,8 +261,14 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
   ];
 }
 
-/** The first line has the others, and the full report the claims. */
-const BRIEF: ReadonlySet<ResultLine['name']> = new Set(['drills', 'completeness', 'coverage', 'warnings']);
+/** The first line has the others. */
+const BRIEF: ReadonlySet<ResultLine['name']> = new Set([
+  'drills',
+  'completeness',
+  'coverage',
+  'claimed',
+  'warnings',
+]);
 
 function formatCountedSigners(page: Page, report: ExportReport | BundleReport): string[] {
   const signers = countSigners(listPartSigners(report));
@@ -331,6 +338,7 @@ export function renderLine(
     pageOf(options),
     report.verdict,
     `${formatHeadline(report, true)} (${escapeText(path)})`,
+    toneOfReport(report),
   ).join('\n');
 }
 

@@ -160,7 +160,7 @@ function showResult(verified: Verified): void {
   getElement('warnings', HTMLElement).replaceChildren(...verified.keysInside.map(warnAboutKey));
   showParts(verified.view.parts);
   showElement('result', true);
-  document.title = `${verified.view.verdict} - drillproof`;
+  document.title = `${verified.view.title} - drillproof`;
   const result = getElement('result', HTMLElement);
   result.focus({ preventScroll: true });
   result.scrollIntoView(); // Firefox does not scroll to the focus

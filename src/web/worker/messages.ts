@@ -2,7 +2,6 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
-import type { ReportChain } from '../../report/signed/chain.ts';
 import type { BundleReport, Verdict } from '../../verify/report.ts';
 import type { Listing } from '../../verify/part/context.ts';
 import type { BlobTree } from '../sources.ts';
@@ -67,7 +66,8 @@ export type PartLine = {
 };
 
 export type View = {
-  readonly verdict: Verdict | ReportChain['verdict'];
+  /** The result in words, for the title of the tab. */
+  readonly title: string;
   readonly sections: readonly string[];
   readonly parts: readonly PartLine[];
 };

@@ -95,7 +95,7 @@ async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Ver
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
   const files = await Promise.all(Array.from(tree.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
-  const view = { verdict: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
+  const view = { title: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
   return { view, json: stableJson(chain), keysInside: [] };
 }
 

@@ -2,6 +2,7 @@ import { chainOf, findWeakLink, renderPartRow } from '../../report/html/chain.ts
 import { markupText } from '../../report/html/document.ts';
 import { renderChain, renderReportSections } from '../../report/html/report.ts';
 import { renderState } from '../../report/html/blocks.ts';
+import { describeVerdict } from '../../report/html/cover.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { PartLine, View } from './messages.ts';
@@ -12,7 +13,7 @@ export function viewReport(report: ExportReport | BundleReport, trust: TrustStor
   const order = ['cover', 'findings', 'chain', 'keys', 'coverage', 'caveats', 'commands', 'local'] as const;
   const parts = report.kind === 'export' ? report.parts : [];
   return {
-    verdict: report.verdict,
+    title: describeVerdict(report),
     sections: order.map((id) => markupText(sections[id])),
     parts: parts.map(viewPart),
   };

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { catalogue, type Code } from '../../../src/codes/catalogue.ts';
+import { finishReport } from '../../../src/report/run.ts';
 import { renderReportPage } from '../../../src/report/html/report.ts';
 import { describeResult } from '../../../src/report/text/result.ts';
 import { renderText } from '../../../src/report/text/text.ts';
 import type { BundleReport, ExportReport } from '../../../src/verify/report.ts';
 import { finding } from '../../../src/verify/finding.ts';
+import { expectOurTags } from '../html/samples.ts';
 import { coverage, exportReport, failedPart, part, SIGNER } from '../makers.ts';
 
 const intactPart = (n: number): BundleReport => {
@@ -97,5 +100,74 @@ describe('the sentences about a result', () => {
     });
     expect(boxOf(report)).toContain('coverage.LOW');
     expect(renderText(report, { detail: 'verdict', width: Infinity })).toContain(`coverage.LOW: ${message}`);
+  });
+
+  it.each([
+    ['failed', 'bad', '31'],
+    ['inconclusive', 'open', '33'],
+  ])(
+    'color the box and the first line and name the drills in the title if one is %s',
+    (verdict, tone, sgr) => {
+      const outcome = { drillId: 'refund', targetId: 'shop', status: 'completed', verdict };
+      const report = exportReport({ parts: [part(1), part(2, { outcome })] });
+      expect(renderReportPage(report)).toMatch(
+        new RegExp(`<title>verified, drills: 1 ${verdict}, 1 passed: [^]*<div class="verdict ${tone}">`),
+      );
+      const text = renderText(report, { color: true, detail: 'verdict' });
+      expect(text.startsWith(`\u001B[${sgr}mVERIFIED`)).toBe(true);
+    },
+  );
+
+  it('keep the color of the verdict if every drill passed', () => {
+    expect(renderReportPage(exportReport())).toContain('<div class="verdict good">');
+    const text = renderText(exportReport(), { color: true, detail: 'verdict' });
+    expect(text.startsWith('\u001B[32mVERIFIED')).toBe(true);
+  });
+
+  it('list the claims of export.json in the short text and the page, escaped, and cut after 48 columns', () => {
+    const claims = [
+      { name: 'createdAtMs', value: '1700000000000' },
+      { name: 'requestedBy', value: `\u001B[2J<script>${'x'.repeat(100)}` },
+    ].map((claim) => ({ ...claim, bytes: 20 }));
+    const report = exportReport({ claims });
+    const line = 'by export.json, not signed: createdAtMs 1700000000000, requestedBy ';
+    for (const text of [renderText(report, { detail: 'brief', width: Infinity }), renderReportPage(report)]) {
+      expect(text).toContain(line);
+      expect(text).toContain('x…');
+      expect(text).not.toContain('x'.repeat(48));
+      expect(text).not.toContain('\u001B');
+    }
+    expectOurTags(renderReportPage(report));
+  });
+
+  it('name no option on a page, in what is unmet and in the advice of what verification can find', () => {
+    const options = [
+      'zip.',
+      'json.',
+      'trust.',
+      'attestation.',
+      'dsse.',
+      'export.',
+      'bundle.',
+      'part.',
+      'report.',
+    ];
+    const codes = (Object.keys(catalogue) as Code[]).filter((code) =>
+      options.some((namespace) => code.startsWith(namespace)),
+    );
+    const findings = codes.map((code) => finding(code, 'export', { message: 'a message' }));
+    const report = finishReport(
+      exportReport({ verdict: 'intact', completeness: 'claimed', parts: [intactPart(1)], findings }),
+      { requireList: true, requireCoverage: true },
+      { tool: { name: 'drillproof', version: '0.1.0' }, path: 'export', options: {} },
+    );
+    const accept = finishReport(exportReport({ verdict: 'intact', parts: [intactPart(1)] }), {}, report.run);
+    const pages = [report, accept].map((item) => renderReportPage(item)).join('');
+    const rest = pages.replaceAll(
+      /<(style|section aria-labelledby="commands")>[^]*?<\/(style|section)>/g,
+      '',
+    );
+    const commands = rest.matchAll(/.{40}(?: --[a-z]|\(--|drillproof (?:keys|verify|report)).{40}/g);
+    expect(Array.from(commands, ([text]) => text)).toEqual([]);
   });
 });

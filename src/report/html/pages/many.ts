@@ -3,7 +3,16 @@ import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import type { Summary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
 import { count, countNoun } from '../../text/page.ts';
-import { type Column, quote, quoteText, renderFacts, renderRow, renderState } from '../blocks.ts';
+import { describeBadDrills } from '../../text/tally.ts';
+import {
+  type Column,
+  quote,
+  quoteText,
+  renderFacts,
+  renderResultLine,
+  renderRow,
+  renderState,
+} from '../blocks.ts';
 import { idOfReport } from '../cover.ts';
 import { DOCUMENT_END, html, markupText, openDocument, type Piece } from '../document.ts';
 import { renderChainEnd } from '../chain.ts';
@@ -42,7 +51,9 @@ export function renderReportsRow(row: Row): string {
     return markupText(renderRow(COLUMNS, [path, renderState('not_checked'), undefined, undefined, why]));
   }
   const { report } = row;
-  const cells = [renderState(report.verdict), renderChainEnd(report), quoteText(idOfReport(report))];
+  const drills = describeBadDrills(report);
+  const verdict = [renderState(report.verdict), drills && renderResultLine(drills)];
+  const cells = [verdict, renderChainEnd(report), quoteText(idOfReport(report))];
   return markupText(renderRow(COLUMNS, [path, ...cells, errorsOf(report)]));
 }
 
