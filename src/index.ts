@@ -56,8 +56,8 @@ export type {
 } from './verify/report.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './verify/options.ts';
 export { allFindings } from './verify/finding.ts';
-export { verifyAttestation, type VerifyAttestationOptions } from './verify/signature/attestation.ts';
-export { verifyDsse, type VerifyDsseOptions } from './verify/signature/verify-dsse.ts';
+export { verifyAttestation, type VerifyAttestationOptions } from './verify/verify-attestation.ts';
+export { verifyDsse, type VerifyDsseOptions } from './verify/verify-dsse.ts';
 export { verifyExport, type VerifyExportOptions } from './verify/export/export.ts';
 export { verifyPart } from './verify/part/part.ts';
 export type { VerifyPartOptions } from './verify/part/context.ts';

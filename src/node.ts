@@ -1,7 +1,7 @@
 /** `drillproof/node`: evidence in folders and files, verified on all cores, key files, mirrors and scrubs. */
 export type { MirrorReceipt } from './evidence/export/receipt.ts';
 export { checkMirror, type MirrorCheck } from './mirror/check.ts';
-export { createPacer } from './mirror/fetch/pace.ts';
+export { createPacer } from './mirror/pace.ts';
 export { discoverExports, mirrorMany } from './mirror/archive.ts';
 export { type MirrorClient, replicaClient } from './mirror/replica.ts';
 export type { MirrorEvent, MirrorOptions } from './mirror/run.ts';
@@ -18,7 +18,7 @@ export {
 } from './node/keys/keys.ts';
 export { mirrorDirectory, type MirrorDirectoryOptions } from './node/volume/mirror.ts';
 export { mirrorS3, type MirrorS3Options } from './node/s3/mirror.ts';
-export { openEvidence, type OpenEvidence } from './node/evidence/open-evidence.ts';
+export { openEvidence, type OpenEvidence } from './node/open-evidence.ts';
 export { openFile } from './node/evidence/file-access.ts';
 export { openPartStore, type PartStore } from './node/volume/part-store.ts';
 export { openScrubArchive, type ScrubArchive } from './node/scrub-archive.ts';

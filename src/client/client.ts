@@ -8,7 +8,7 @@ import {
   type Result,
 } from '../contract/operations/operations.ts';
 import { createBackOff, callBytes, callJson, type BackOff } from './http/call.ts';
-import type { Download, DownloadOptions } from './download.ts';
+import type { Download, DownloadOptions } from './http/download.ts';
 import { buildMethodTree, type Input, type Methods } from './methods.ts';
 import {
   type CallOptions,

@@ -9,7 +9,7 @@ import type {
   Result,
 } from '../contract/operations/operations.ts';
 import type { CallOptions } from './options.ts';
-import type { Download, DownloadOptions } from './download.ts';
+import type { Download, DownloadOptions } from './http/download.ts';
 
 type Rows = typeof operations;
 

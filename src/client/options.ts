@@ -9,7 +9,7 @@ import {
 } from '../bytes/arguments.ts';
 import type { OperationName } from '../contract/operations/operations.ts';
 import { toHex } from '../bytes/text/encoding.ts';
-import { sleepFor, type Sleep } from './http/deadline.ts';
+import { sleepFor, type Sleep } from './deadline.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** A failed attempt that is about to be repeated. */

@@ -1,7 +1,7 @@
 import { defined } from '../bytes/arguments.ts';
 import type { Result } from '../contract/operations/operations.ts';
 import { DrillproofError } from '../errors.ts';
-import { openScope, type Sleep } from './http/deadline.ts';
+import { openScope, type Sleep } from './deadline.ts';
 import { ControlError } from './http/errors.ts';
 import type { Input } from './methods.ts';
 

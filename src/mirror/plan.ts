@@ -1,6 +1,6 @@
 import { abortable, sumSizes } from '../bytes/async.ts';
 import { digestStream } from '../bytes/hash.ts';
-import type { Download, DownloadOptions } from '../client/download.ts';
+import type { Download, DownloadOptions } from '../client/http/download.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
 import { listManifestRows } from '../verify/export/files.ts';

@@ -7,7 +7,7 @@ import { localReportPath, parseExportResource, partPath } from '../evidence/expo
 import type { Code } from '../codes/catalogue.ts';
 import type { EvidenceExport } from '../contract/resources/evidence.ts';
 import type { Client } from '../client/client.ts';
-import type { Download } from '../client/download.ts';
+import type { Download } from '../client/http/download.ts';
 import { HttpStatusError } from '../client/http/errors.ts';
 import { DrillproofError } from '../errors.ts';
 

@@ -17,8 +17,8 @@ import {
 import type { Code } from '../codes/catalogue.ts';
 import type { CallOptions, Pace, Retry } from '../client/options.ts';
 import type { ExportRef } from '../client/client.ts';
-import { sleepFor, type Sleep } from '../client/http/deadline.ts';
-import { CONCURRENCY, createPacer, type Pacer } from './fetch/pace.ts';
+import { sleepFor, type Sleep } from '../client/deadline.ts';
+import { CONCURRENCY, createPacer, type Pacer } from './pace.ts';
 import type { MirrorClient } from './replica.ts';
 import type { MirrorSink } from './sink.ts';
 

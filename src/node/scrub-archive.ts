@@ -20,7 +20,7 @@ import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
 import type { AwsEnvironment } from './s3/location.ts';
 import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
-import { openVolume } from './volume/folder.ts';
+import { openVolume } from './open-volume.ts';
 import { mirrorVolume } from './volume/mirror.ts';
 import { type ExportTree, type Level, openExport, PRIVATE, type Volume } from './volume/volume.ts';
 

@@ -9,7 +9,7 @@ import {
   type SourceFile,
 } from '../evidence/source.ts';
 import { BAG_PAYLOAD } from '../evidence/export/checksums.ts';
-import { bagSource, isBag } from '../evidence/export/subtrees.ts';
+import { bagSource, isBag } from '../evidence/subtrees.ts';
 import { blobAccess, type BlobAccessOptions } from './blob-access.ts';
 
 /** Files that the user chose, by their paths, with the name of the folder or file. */

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { createClient, type Client } from '../../src/client/client.ts';
 import type { ClientOptions } from '../../src/client/options.ts';
-import type { Sleep } from '../../src/client/http/deadline.ts';
+import type { Sleep } from '../../src/client/deadline.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { type Answer, type FaultServer, faultServer } from '../faults/server.ts';
 import { evidenceExport, operation, session } from '../contract/resources.ts';

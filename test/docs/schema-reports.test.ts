@@ -26,8 +26,8 @@ vi.mock('../../src/verify/part/part.ts', async (original) => {
   const actual = await original<typeof import('../../src/verify/part/part.ts')>();
   return { ...actual, verifyPart: record(actual.verifyPart) };
 });
-vi.mock('../../src/verify/signature/attestation.ts', async (original) => {
-  const actual = await original<typeof import('../../src/verify/signature/attestation.ts')>();
+vi.mock('../../src/verify/verify-attestation.ts', async (original) => {
+  const actual = await original<typeof import('../../src/verify/verify-attestation.ts')>();
   return { ...actual, verifyAttestation: record(actual.verifyAttestation) };
 });
 vi.mock('../../src/verify/tool-source.ts', async (original) => {

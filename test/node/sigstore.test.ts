@@ -9,7 +9,7 @@ import { signSummary } from '../../src/policy/vsa/vsa.ts';
 import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import { encodeDsse, encodePreAuth } from '../../src/trust/dsse.ts';
 import type { Signer } from '../../src/trust/key/signer.ts';
-import { verifyDsse } from '../../src/verify/signature/verify-dsse.ts';
+import { verifyDsse } from '../../src/verify/verify-dsse.ts';
 import { AS_OF_MS, IN_TOTO, summaryOf, trusting } from '../policy/vsa-makers.ts';
 import { errorsOf, makePart, makeTrust, NOW, unpack } from '../support/evidence.ts';
 import {

@@ -19,7 +19,7 @@ import { digestOf } from '../../src/bytes/hash.ts';
 import { once } from '../../src/bytes/async.ts';
 import type { EvidenceSource, OpenFile } from '../../src/evidence/source.ts';
 import { directorySource } from '../../src/node/evidence/directory-source.ts';
-import { openEvidence } from '../../src/node/evidence/open-evidence.ts';
+import { openEvidence } from '../../src/node/open-evidence.ts';
 import { openFile } from '../../src/node/evidence/file-access.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { memorySource } from '../../src/evidence/source.ts';
-import { verifyAttestation } from '../../src/verify/signature/attestation.ts';
+import { verifyAttestation } from '../../src/verify/verify-attestation.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';
 import { verifyToolSource } from '../../src/verify/tool-source.ts';

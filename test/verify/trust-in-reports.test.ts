@@ -3,7 +3,7 @@ import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { renderText } from '../../src/report/text/text.ts';
 import { trustStore } from '../../src/trust/store.ts';
-import { verifyAttestation } from '../../src/verify/signature/attestation.ts';
+import { verifyAttestation } from '../../src/verify/verify-attestation.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';
 import type { Report } from '../../src/verify/report.ts';

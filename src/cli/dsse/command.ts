@@ -29,7 +29,7 @@ import { renderers } from '../../report/text/text.ts';
 import { stableJson } from '../../report/json.ts';
 import { encodeDsse, type DsseEnvelope } from '../../trust/dsse.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
-import { verifyDsse } from '../../verify/signature/verify-dsse.ts';
+import { verifyDsse } from '../../verify/verify-dsse.ts';
 import { verifyExport } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
 import { readExportDocuments, readEvidenceInput, withEvidence } from '../shared/input/input.ts';

@@ -12,7 +12,7 @@ import { didYouMean } from '../../bytes/text/wording.ts';
 import type { EvidenceSource } from '../../evidence/source.ts';
 import { decodeSignatureBytes, encodeStatement } from '../../evidence/bundle/attestation.ts';
 import { type PartDocuments, readPartDocuments } from '../../evidence/bundle/part.ts';
-import type { OpenEvidence } from '../../node/evidence/open-evidence.ts';
+import type { OpenEvidence } from '../../node/open-evidence.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { quoteShellWord } from '../../report/printable.ts';

@@ -15,7 +15,7 @@ import { isS3Url } from '../../node/s3/location.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
-import { openVolume } from '../../node/volume/folder.ts';
+import { openVolume } from '../../node/open-volume.ts';
 import type { Files } from '../../node/volume/volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
 import { countNoun } from '../../report/text/page.ts';

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { bagSink } from '../../mirror/bag-sink.ts';
-import { createPacer } from '../../mirror/fetch/pace.ts';
+import { createPacer } from '../../mirror/pace.ts';
 import { type MirrorClient, replicaClient } from '../../mirror/replica.ts';
 import type { MirrorOptions } from '../../mirror/run.ts';
 import type { MirrorSink } from '../../mirror/sink.ts';

@@ -1,5 +1,5 @@
 import { TransportError } from '../../errors.ts';
-import { awaitWithin } from './deadline.ts';
+import { awaitWithin } from '../deadline.ts';
 import { networkError } from './errors.ts';
 import type { HttpAnswer, HttpRead as Read, Settings } from '../options.ts';
 

@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import { collectBytes } from '../../bytes/async.ts';
 import { formatJsonPointer, type JsonValue, parseJson } from '../../bytes/json/parse.ts';
-import { awaitWithin } from './deadline.ts';
+import { awaitWithin } from '../deadline.ts';
 import { networkError, ControlError, HttpStatusError } from './errors.ts';
 import type { HttpAnswer, Settings } from '../options.ts';
 import { TransportError, DrillproofError, LimitError } from '../../errors.ts';

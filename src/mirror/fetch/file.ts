@@ -1,9 +1,9 @@
 import { type Digest, createDigester, digestOf } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/catalogue.ts';
-import type { Download } from '../../client/download.ts';
+import type { Download } from '../../client/http/download.ts';
 import { httpStatusOf } from '../../client/http/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import type { Place } from './pace.ts';
+import type { Place } from '../pace.ts';
 import type { Wanted } from '../plan.ts';
 import { callOptions, type FileState, type Run } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';

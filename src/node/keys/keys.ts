@@ -9,7 +9,7 @@ import { createSigner, type Signer } from '../../trust/key/signer.ts';
 import { formatEcJwk, readEcJwk, readFieldElement } from '../../trust/key/jwk.ts';
 import { faultError, type KeyFault } from '../../trust/faults.ts';
 import { importPublicKey, readSpki, buildVerifyingKey, type VerifyingKey } from '../../trust/key/key.ts';
-import { importPublicKeys } from '../../trust/key/key-set.ts';
+import { importPublicKeys } from '../../trust/key-set.ts';
 import {
   isPrivateLabel,
   openKeyFile,

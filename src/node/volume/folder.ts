@@ -22,7 +22,6 @@ import {
 import { takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
 import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
-import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
 
 /** Files that are flushed together. Each of them is open. */
 const COMMITS_AT_ONCE = 32;
@@ -197,14 +196,4 @@ function openLog(file: string): ScrubJournal {
       }),
     replace: (content) => write(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
   };
-}
-
-/**
- * Opens a path or `s3://bucket/prefix`. The network code and the SDK are loaded for S3 only.
- * @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING`
- */
-export async function openVolume(place: string, env: AwsEnvironment = process.env): Promise<Volume> {
-  if (!isS3Url(place)) return folderVolume(place);
-  const { openS3Volume } = await import('../s3/volume.ts');
-  return openS3Volume(place, env);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
-import { bagSource, isBag } from '../../evidence/export/subtrees.ts';
+import { bagSource, isBag } from '../../evidence/subtrees.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
 import type { MirrorTarget, MirrorView } from '../../mirror/sink.ts';
 import type { ScrubJournal } from '../../scrub/options.ts';

@@ -8,7 +8,7 @@ import { parseBundleManifest } from '../../evidence/bundle/manifest.ts';
 import { parseExportManifest, selectionDigest } from '../../evidence/export/manifest.ts';
 import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
 import type { SecondOpinion } from '../../verify/options.ts';
-import { verifyAttestation } from '../../verify/signature/attestation.ts';
+import { verifyAttestation } from '../../verify/verify-attestation.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
 import { type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
 import { createClient } from '../../client/client.ts';

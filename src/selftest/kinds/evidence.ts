@@ -3,7 +3,7 @@ import { typedDigestSchema } from '../../contract/scalars.ts';
 import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
-import { bagSource, isBag } from '../../evidence/export/subtrees.ts';
+import { bagSource, isBag } from '../../evidence/subtrees.ts';
 import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { type EvidenceSource, memorySource, type SourceFile, zipSource } from '../../evidence/source.ts';
 import type { ExportReport } from '../../verify/report.ts';

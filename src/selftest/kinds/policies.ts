@@ -11,7 +11,7 @@ import { RULES } from '../../policy/rules/catalogue.ts';
 import { verifySummary } from '../../policy/vsa/verify.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { SecondOpinion } from '../../verify/options.ts';
-import { verifyDsse } from '../../verify/signature/verify-dsse.ts';
+import { verifyDsse } from '../../verify/verify-dsse.ts';
 import { verifyPart } from '../../verify/part/part.ts';
 import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64, trustOf } from '../outcome.ts';
 import { typedDigestSchema } from '../../contract/scalars.ts';

@@ -6,7 +6,7 @@ import { finding, findingsOf } from '../finding.ts';
 import { resolveSettings, type VerifyOptions } from '../options.ts';
 import { listSigningKeys } from '../part/attestation.ts';
 import type { Completeness, SignedBy, SigningKey, Finding } from '../report.ts';
-import { buildSigned } from '../signature/attestation.ts';
+
 import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
 import {
   describeExportEnvelope,
@@ -16,7 +16,7 @@ import {
   type GivenEnvelope,
   type SortedEnvelopes,
 } from '../signature/dsse.ts';
-import { verifySigned } from '../signature/signed.ts';
+import { buildSigned, verifySigned } from '../signature/signed.ts';
 import {
   endCheck,
   foldSteps,

@@ -6,10 +6,10 @@ import { parseAttestation, type Statement } from '../../evidence/bundle/attestat
 import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { SignedBy, SigningKey } from '../report.ts';
-import { buildSigned } from '../signature/attestation.ts';
+
 import { checkBundleBinding } from '../signature/binding.ts';
 import { describeBundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
-import { verifySigned, verifySignedAhead } from '../signature/signed.ts';
+import { buildSigned, verifySigned, verifySignedAhead } from '../signature/signed.ts';
 import {
   NOTHING,
   endCheck,

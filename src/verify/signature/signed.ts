@@ -1,7 +1,12 @@
 import { assertEcdsaDer } from '../../bytes/der.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
+import {
+  decodeSignatureBytes,
+  type ExportStatement,
+  sliceStatement,
+  type Statement,
+} from '../../evidence/bundle/attestation.ts';
 import { checkKey } from '../../trust/check-key.ts';
 import type { SignatureClaim, SignaturesResult } from '../../trust/signatures.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
@@ -31,6 +36,16 @@ export type Signed<S extends AnyStatement = AnyStatement> = {
   readonly message: Uint8Array;
   readonly signatures: readonly EncodedSignature[];
 };
+
+/** An attestation as a signed statement, and the bytes that it was parsed from. */
+export const buildSigned = (
+  attestation: { readonly signature: string; readonly statement: Statement | ExportStatement },
+  document: Uint8Array,
+): Signed => ({
+  statement: attestation.statement,
+  message: sliceStatement(document, attestation),
+  signatures: [{ path: '/signature', decode: () => decodeSignatureBytes(attestation) }],
+});
 
 /** The purpose and the evidence that a statement must have. */
 export type StatementScope = {

@@ -7,7 +7,7 @@ import { MAX_SIGNED_BYTES } from '../../report/signed/statement.ts';
 import { orderSignedReports, type ReportFile, verifyReportChain } from '../../report/signed/chain.ts';
 import { renderChainBody } from '../../report/html/pages/history.ts';
 import { stableJson } from '../../report/json.ts';
-import { importPublicKeys } from '../../trust/key/key-set.ts';
+import { importPublicKeys } from '../../trust/key-set.ts';
 import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../trust/store.ts';
 import type { Purpose, TrustedKey } from '../../trust/trusted-key.ts';
 import type { BundleReport } from '../../verify/report.ts';

@@ -12,7 +12,7 @@ import {
   parseBagInfo,
   parseBagManifest,
 } from '../../../src/evidence/export/checksums.ts';
-import { isBag } from '../../../src/evidence/export/subtrees.ts';
+import { isBag } from '../../../src/evidence/subtrees.ts';
 import { codeOf } from '../../bytes/thrown-by.ts';
 import { forAll } from '../../support/property.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { openEvidence } from '../../../src/node/open-evidence.ts';
 import { verifyDirectory } from '../../../src/node/verify-directory.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
 import type { ExportReport } from '../../../src/verify/report.ts';

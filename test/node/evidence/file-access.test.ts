@@ -3,7 +3,7 @@ import { appendFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
-import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { openEvidence } from '../../../src/node/open-evidence.ts';
 import { openFile } from '../../../src/node/evidence/file-access.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
 import { verifyPart } from '../../../src/verify/part/part.ts';

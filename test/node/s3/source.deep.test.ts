@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memorySource } from '../../../src/evidence/source.ts';
 import { directorySource } from '../../../src/node/evidence/directory-source.ts';
-import { openEvidence } from '../../../src/node/evidence/open-evidence.ts';
+import { openEvidence } from '../../../src/node/open-evidence.ts';
 import { openBucket } from '../../../src/node/s3/bucket.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { s3Source } from '../../../src/node/s3/objects.ts';

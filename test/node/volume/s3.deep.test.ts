@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
-import { openVolume } from '../../../src/node/volume/folder.ts';
+import { openVolume } from '../../../src/node/open-volume.ts';
 import { startS3 } from '../../support/s3.ts';
 import { testVolume } from './suite.ts';
 

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { openVolume } from '../../../src/node/volume/folder.ts';
+import { openVolume } from '../../../src/node/open-volume.ts';
 import { cleanUp, newFolder } from '../scrub/make.ts';
 import { testVolume } from './suite.ts';
 import { writeFiles } from '../../support/folder.ts';

@@ -5,7 +5,7 @@ import { fromUtf8, toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { attestDsse } from '../../../src/evidence/in-toto.ts';
 import { readSummary } from '../../../src/policy/vsa/read.ts';
-import { verifyDsse } from '../../../src/verify/signature/verify-dsse.ts';
+import { verifyDsse } from '../../../src/verify/verify-dsse.ts';
 import { errorsOf, makePart, makeSigner, makeTrust } from '../../support/evidence.ts';
 import { AS_OF_MS, enveloped, exportInput, IN_TOTO, MANIFEST_B, summaryOf } from '../vsa-makers.ts';
 import { forAll } from '../../support/property.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { bagSource } from '../../../src/evidence/export/subtrees.ts';
+import { bagSource } from '../../../src/evidence/subtrees.ts';
 import { memorySource } from '../../../src/evidence/source.ts';
 import type { ExportReport } from '../../../src/verify/report.ts';
 import { bagOf, manifestOf } from '../../support/bag.ts';

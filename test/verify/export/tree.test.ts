@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { bagSource } from '../../../src/evidence/export/subtrees.ts';
+import { bagSource } from '../../../src/evidence/subtrees.ts';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
 import { verifyExport, verifyExportTree, type ExportTreeReport } from '../../../src/verify/export/export.ts';
 import { bagOf } from '../../support/bag.ts';

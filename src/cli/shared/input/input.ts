@@ -8,7 +8,7 @@ import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError, LimitError } from '../../../errors.ts';
 import { ioError } from '../../../node/fs-errors.ts';
 import { isS3Url } from '../../../node/s3/location.ts';
-import { openEvidence, type OpenEvidence } from '../../../node/evidence/open-evidence.ts';
+import { openEvidence, type OpenEvidence } from '../../../node/open-evidence.ts';
 import { MAX_ENVELOPES } from '../../../verify/signature/dsse.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import type { PathList } from '../options/options.ts';

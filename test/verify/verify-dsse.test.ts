@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
-import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { attestDsse, attestExportDsse } from '../../../src/evidence/in-toto.ts';
-import { DEFAULT_LIMITS } from '../../../src/evidence/document.ts';
-import { buildExportStatement } from '../../../src/evidence/export/pack-export.ts';
-import { memorySource } from '../../../src/evidence/source.ts';
-import { secondOpinion } from '../../../src/node/second-opinion/second-opinion.ts';
-import { encodeDsse, parseDsse, signDsse } from '../../../src/trust/dsse.ts';
-import { trustStore, type TrustStore } from '../../../src/trust/store.ts';
-import { decide, stateOf as stateOfRule } from '../../policy/make.ts';
-import { verifyDsse } from '../../../src/verify/signature/verify-dsse.ts';
-import { verifyExport } from '../../../src/verify/export/export.ts';
-import { verifyPart } from '../../../src/verify/part/part.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { memoryAccess } from '../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { attestDsse, attestExportDsse } from '../../src/evidence/in-toto.ts';
+import { DEFAULT_LIMITS } from '../../src/evidence/document.ts';
+import { buildExportStatement } from '../../src/evidence/export/pack-export.ts';
+import { memorySource } from '../../src/evidence/source.ts';
+import { secondOpinion } from '../../src/node/second-opinion/second-opinion.ts';
+import { encodeDsse, parseDsse, signDsse } from '../../src/trust/dsse.ts';
+import { trustStore, type TrustStore } from '../../src/trust/store.ts';
+import { decide, stateOf as stateOfRule } from '../policy/make.ts';
+import { verifyDsse } from '../../src/verify/verify-dsse.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
 import {
   codesOf,
   errorsOf,
@@ -27,8 +27,8 @@ import {
   ORGANIZATION,
   PROJECT,
   stateOf,
-} from '../../support/evidence.ts';
-import { attestation, dsse as envelope, packed, part as signed, signer, unsigned } from '../part/setup.ts';
+} from '../support/evidence.ts';
+import { attestation, dsse as envelope, packed, part as signed, signer, unsigned } from './part/setup.ts';
 
 const second = makeSigner();
 const trustBoth = (...limits: Parameters<typeof makeTrust>[1][]): TrustStore =>

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collectBytes } from '../../src/bytes/async.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
+import { collectBytes } from '../../../src/bytes/async.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
 import {
   parseContentRange,
   parseReprDigest,
   formatRangeHeader,
   parseStrongEtag,
-} from '../../src/client/http/headers.ts';
-import { downloadPart } from '../../src/client/download-part.ts';
-import type { HttpRead as Piece } from '../../src/client/options.ts';
-import type { Answer } from '../faults/server.ts';
-import { eachServer, failureOf, partRef, testClient } from './make.ts';
-import { forAll } from '../support/property.ts';
+} from '../../../src/client/http/headers.ts';
+import { downloadPart } from '../../../src/client/download-part.ts';
+import type { HttpRead as Piece } from '../../../src/client/options.ts';
+import type { Answer } from '../../faults/server.ts';
+import { eachServer, failureOf, partRef, testClient } from '../make.ts';
+import { forAll } from '../../support/property.ts';
 
 const serve = eachServer();
 const clientFor = async (answer: Answer, options: Parameters<typeof testClient>[1] = {}) => {

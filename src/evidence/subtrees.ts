@@ -1,9 +1,9 @@
-import { compareUtf8 } from '../../bytes/text/encoding.ts';
-import { defined } from '../../bytes/arguments.ts';
-import type { EvidenceSource, SourceFile } from '../source.ts';
-import { BAG_DECLARATION, BAG_PAYLOAD } from './checksums.ts';
-import { EXPORT_MANIFEST } from './pack-export.ts';
-import { isReceiptFile } from './receipt.ts';
+import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { defined } from '../bytes/arguments.ts';
+import type { EvidenceSource, SourceFile } from './source.ts';
+import { BAG_DECLARATION, BAG_PAYLOAD } from './export/checksums.ts';
+import { EXPORT_MANIFEST } from './export/pack-export.ts';
+import { isReceiptFile } from './export/receipt.ts';
 
 /** True for the paths of a BagIt bag: a declaration and a payload, but no manifest of an export. */
 export function isBag(paths: Iterable<string>): boolean {

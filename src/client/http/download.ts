@@ -1,9 +1,9 @@
-import type { Bytes } from '../bytes/platform.ts';
-import type { Digest } from '../bytes/hash.ts';
-import { readBodyChunks, parseContentLength } from './http/body.ts';
-import type { Scope } from './http/deadline.ts';
-import { discard } from './http/exchange.ts';
-import type { HttpAnswer, CallOptions, Settings } from './options.ts';
+import type { Bytes } from '../../bytes/platform.ts';
+import type { Digest } from '../../bytes/hash.ts';
+import { readBodyChunks, parseContentLength } from './body.ts';
+import type { Scope } from '../deadline.ts';
+import { discard } from './exchange.ts';
+import type { HttpAnswer, CallOptions, Settings } from '../options.ts';
 import {
   assertRange,
   type ByteRange,
@@ -11,7 +11,7 @@ import {
   parseContentRange,
   parseReprDigest,
   parseStrongEtag,
-} from './http/headers.ts';
+} from './headers.ts';
 
 /** The options of one download: those of a call, and a range of bytes. */
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {

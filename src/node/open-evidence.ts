@@ -1,14 +1,14 @@
-import { checkArguments, OBJECT, TEXT } from '../../bytes/arguments.ts';
+import { checkArguments, OBJECT, TEXT } from '../bytes/arguments.ts';
 import {
   assertExportFiles,
   type EvidenceSource,
   isExportPath,
   type OpenFile,
   openZipEvidence,
-} from '../../evidence/source.ts';
-import { isS3Url, type AwsEnvironment } from '../s3/location.ts';
-import { openVolume } from '../volume/folder.ts';
-import { openExport, type Volume } from '../volume/volume.ts';
+} from '../evidence/source.ts';
+import { isS3Url, type AwsEnvironment } from './s3/location.ts';
+import { openVolume } from './open-volume.ts';
+import { openExport, type Volume } from './volume/volume.ts';
 
 /**
  * Opened evidence: an export (a folder, a prefix in S3, or one ZIP), or the archive of one part. Close it when done.

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HttpStatusError } from '../../../src/client/http/errors.ts';
-import { TransportError } from '../../../src/errors.ts';
-import { CongestionWindow, createPacer, TokenBucket } from '../../../src/mirror/fetch/pace.ts';
-import { forAll } from '../../support/property.ts';
-import { makeClock } from '../make.ts';
+import { HttpStatusError } from '../../src/client/http/errors.ts';
+import { TransportError } from '../../src/errors.ts';
+import { CongestionWindow, createPacer, TokenBucket } from '../../src/mirror/pace.ts';
+import { forAll } from '../support/property.ts';
+import { makeClock } from './make.ts';
 
 const never = new AbortController().signal;
 

@@ -1,18 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
-import { platform as portable } from '../../../src/bytes/platform-portable.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { DrillproofError } from '../../../src/errors.ts';
-import { publicKeyPem } from '../../../src/trust/key/key.ts';
-import { resolveTrust } from '../../../src/trust/store.ts';
-import {
-  buildSigned,
-  verifyAttestation,
-  type VerifyAttestationOptions,
-} from '../../../src/verify/signature/attestation.ts';
-import { verifySigned } from '../../../src/verify/signature/signed.ts';
-import type { AttestationReport } from '../../../src/verify/report.ts';
-import { type SecondOpinion, resolveSettings } from '../../../src/verify/options.ts';
+import { canonicalBytes, canonicalJson } from '../../src/bytes/json/canonical.ts';
+import { platform as portable } from '../../src/bytes/platform-portable.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { publicKeyPem } from '../../src/trust/key/key.ts';
+import { resolveTrust } from '../../src/trust/store.ts';
+import { verifyAttestation, type VerifyAttestationOptions } from '../../src/verify/verify-attestation.ts';
+import { buildSigned, verifySigned } from '../../src/verify/signature/signed.ts';
+import type { AttestationReport } from '../../src/verify/report.ts';
+import { type SecondOpinion, resolveSettings } from '../../src/verify/options.ts';
 import {
   codesOf,
   errorsOf,
@@ -22,8 +18,8 @@ import {
   ORGANIZATION,
   PROJECT,
   stateOf,
-} from '../../support/evidence.ts';
-import { attestation, signer, trust as trusted } from '../part/setup.ts';
+} from '../support/evidence.ts';
+import { attestation, signer, trust as trusted } from './part/setup.ts';
 
 type Choices = Partial<VerifyAttestationOptions>;
 const verifyInput = (input: Uint8Array | string, choices: Choices = {}): AttestationReport =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memorySource } from '../../../src/evidence/source.ts';
-import { listMirrors } from '../../../src/evidence/export/subtrees.ts';
+import { memorySource } from '../../src/evidence/source.ts';
+import { listMirrors } from '../../src/evidence/subtrees.ts';
 
 const EMPTY = new Uint8Array();
 const listFiles = async (...paths: readonly string[]): Promise<Record<string, string[]>> => {

@@ -6,11 +6,11 @@ import {
   type MembersOf,
   optional,
   optionsOf,
-} from '../../bytes/arguments.ts';
-import type { Pace } from '../../client/options.ts';
-import { sleepFor, type Sleep } from '../../client/http/deadline.ts';
-import { httpStatusOf } from '../../client/http/errors.ts';
-import { DrillproofError } from '../../errors.ts';
+} from '../bytes/arguments.ts';
+import type { Pace } from '../client/options.ts';
+import { sleepFor, type Sleep } from '../client/deadline.ts';
+import { httpStatusOf } from '../client/http/errors.ts';
+import { DrillproofError } from '../errors.ts';
 
 export type PacerOptions = {
   /** The largest number of concurrent files; default 8. */

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from '../../bytes/json/parse.ts';
-import { DrillproofError } from '../../errors.ts';
-import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from '../faults.ts';
-import { readEcJwk } from './jwk.ts';
-import { openKeySetFile } from './key-file.ts';
-import { importPublicKey, keyIdOf, type VerifyingKey } from './key.ts';
-import { keyIdSchema } from '../trusted-key.ts';
+import type { JsonObject, JsonValue } from '../bytes/json/parse.ts';
+import { DrillproofError } from '../errors.ts';
+import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from './faults.ts';
+import { readEcJwk } from './key/jwk.ts';
+import { openKeySetFile } from './key/key-file.ts';
+import { importPublicKey, keyIdOf, type VerifyingKey } from './key/key.ts';
+import { keyIdSchema } from './trusted-key.ts';
 
 /**
  * Reads the public keys that an issuer publishes: a JWK Set (RFC 7517 §5), a JWK, or any input of `importPublicKey`. The

@@ -5,37 +5,21 @@ import {
   type MembersOf,
   optional,
   TEXT,
-} from '../../bytes/arguments.ts';
-import { toUtf8 } from '../../bytes/text/encoding.ts';
-import {
-  type ExportStatement,
-  parseAttestation,
-  decodeSignatureBytes,
-  sliceStatement,
-  type Statement,
-} from '../../evidence/bundle/attestation.ts';
-import { listWaitingChecks } from '../checks.ts';
-import { statementFinding, statementFindingsOf } from '../finding.ts';
-import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from '../step.ts';
+} from '../bytes/arguments.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
+import { parseAttestation } from '../evidence/bundle/attestation.ts';
+import { listWaitingChecks } from './checks.ts';
+import { statementFinding, statementFindingsOf } from './finding.ts';
+import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from './step.ts';
 import {
   resolveSettings,
   describeTrust,
   VERIFY_OPTIONS,
   type Settings,
   type VerifyOptions,
-} from '../options.ts';
-import type { AttestationReport } from '../report.ts';
-import { verifySigned, type Signed, type SignedResult } from './signed.ts';
-
-/** An attestation as a signed statement, and the bytes that it was parsed from. */
-export const buildSigned = (
-  attestation: { readonly signature: string; readonly statement: Statement | ExportStatement },
-  document: Uint8Array,
-): Signed => ({
-  statement: attestation.statement,
-  message: sliceStatement(document, attestation),
-  signatures: [{ path: '/signature', decode: () => decodeSignatureBytes(attestation) }],
-});
+} from './options.ts';
+import type { AttestationReport } from './report.ts';
+import { buildSigned, verifySigned, type SignedResult } from './signature/signed.ts';
 
 /**
  * The options of `verifyAttestation`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970.

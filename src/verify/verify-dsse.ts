@@ -1,22 +1,22 @@
-import { BYTES, checkArguments, COUNT, type MembersOf, oneOf, optional } from '../../bytes/arguments.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import type { ExportStatement, Statement } from '../../evidence/bundle/attestation.ts';
-import { parseBundleManifest } from '../../evidence/bundle/manifest.ts';
-import { parseExportManifest } from '../../evidence/export/manifest.ts';
-import { readDsseStatement, readExportDsseStatement } from '../../evidence/in-toto.ts';
-import { buildAttestationReport } from './attestation.ts';
-import { NOTHING, joinSteps, noteFindings, type StepOf } from '../step.ts';
+import { BYTES, checkArguments, COUNT, type MembersOf, oneOf, optional } from '../bytes/arguments.ts';
+import { digestOf } from '../bytes/hash.ts';
+import type { ExportStatement, Statement } from '../evidence/bundle/attestation.ts';
+import { parseBundleManifest } from '../evidence/bundle/manifest.ts';
+import { parseExportManifest } from '../evidence/export/manifest.ts';
+import { readDsseStatement, readExportDsseStatement } from '../evidence/in-toto.ts';
+import { buildAttestationReport } from './verify-attestation.ts';
+import { NOTHING, joinSteps, noteFindings, type StepOf } from './step.ts';
 import {
   describeBundleEnvelope,
   describeExportEnvelope,
   verifySignedEnvelope,
   type EnvelopeKind,
   nameEnvelope,
-} from './dsse.ts';
-import { findingsOf } from '../finding.ts';
-import { resolveSettings, VERIFY_OPTIONS, type VerifyOptions } from '../options.ts';
-import type { AttestationReport } from '../report.ts';
-import type { AnyStatement } from './signed.ts';
+} from './signature/dsse.ts';
+import { findingsOf } from './finding.ts';
+import { resolveSettings, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
+import type { AttestationReport } from './report.ts';
+import type { AnyStatement } from './signature/signed.ts';
 
 /** The options of `verifyDsse`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970. */
 export type VerifyDsseOptions = Pick<

@@ -1,4 +1,4 @@
-import { TransportError } from '../../errors.ts';
+import { TransportError } from '../errors.ts';
 
 /** Waits; rejects with the reason of the signal when it aborts first. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
