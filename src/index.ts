@@ -28,7 +28,7 @@ export type { Decision } from './policy/decision.ts';
 export { DEFAULT_POLICY, type Policy } from './policy/policy.ts';
 export { evaluate } from './policy/evaluate.ts';
 export type { EvidenceInput } from './policy/facts.ts';
-export { parsePolicy, readPolicy } from './policy/document/resolve.ts';
+export { parsePolicy, readPolicy } from './policy/resolve.ts';
 export { signSummary, summarize } from './policy/vsa/vsa.ts';
 export type { SummaryReport } from './policy/vsa/read.ts';
 export { verifySummary } from './policy/vsa/verify.ts';

@@ -13,7 +13,7 @@ import { buildLockSchema } from '../../src/evidence/build-lock.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
-import { casesSchema } from '../../src/policy/document/cases.ts';
+import { casesSchema } from '../../src/policy/cases.ts';
 import { POLICY_SCHEMA_ROW } from '../../src/policy/document/document.ts';
 import { importSchema } from '../../src/server/admin/import.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';

@@ -14,7 +14,7 @@ import {
   VERDICTS,
 } from '../verify/report.ts';
 import { summarySchema } from './facts.ts';
-import { isRule, type RuleId } from './rules/catalogue.ts';
+import { isRule, type RuleId } from './catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */
 export const ANSWERS = ['yes', 'no', 'could_not_tell'] as const;

@@ -21,7 +21,7 @@ import type {
 } from './decision.ts';
 import { collectFacts, type EvidenceInput, type Facts } from './facts.ts';
 import { POLICY, type Policy } from './policy.ts';
-import { RULE_IDS, type RuleId, RULES } from './rules/catalogue.ts';
+import { RULE_IDS, type RuleId, RULES } from './catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { PolicyDocument, Waiver } from './document/document.ts';

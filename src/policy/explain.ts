@@ -5,7 +5,7 @@ import type { Protection } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 import { FIXED_MEMBERS } from './document/parameters.ts';
 import { momentMs } from './document/values.ts';
-import { isRule, RULE_IDS, RULES, type RuleId } from './rules/catalogue.ts';
+import { isRule, RULE_IDS, RULES, type RuleId } from './catalogue.ts';
 import { POLICY_RULES } from './rules/table.ts';
 
 export type Doubt = { readonly path: string; readonly message: string };

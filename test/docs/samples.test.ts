@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decisionRenderers } from '../../src/report/decision/renderers.ts';
+import { decisionRenderers } from '../../src/report/decision-renderers.ts';
 import { call, scratch, writeEvidence } from '../cli/make.ts';
 
 const HOME = process.cwd();

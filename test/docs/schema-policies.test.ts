@@ -5,7 +5,7 @@ import { evaluate } from '../../src/policy/evaluate.ts';
 import type { SummaryReport } from '../../src/policy/vsa/read.ts';
 import { verifySummary } from '../../src/policy/vsa/verify.ts';
 import { evidenceInputSchema } from '../../src/policy/facts.ts';
-import { parsePolicy } from '../../src/policy/document/resolve.ts';
+import { parsePolicy } from '../../src/policy/resolve.ts';
 import { policyOf } from '../../src/policy/policy.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { stableJson } from '../../src/report/json.ts';

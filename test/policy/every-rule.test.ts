@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RULES } from '../../src/policy/rules/catalogue.ts';
+import { RULES } from '../../src/policy/catalogue.ts';
 import { bundle, decide, exportOf, inputOf, inExport, local, EVERY, GONE } from './make.ts';
 
 it('evidence that fulfils every rule passes each, without a violation', () => {

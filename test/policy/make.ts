@@ -3,7 +3,7 @@ import { policyOf, policyDigest, type Policy } from '../../src/policy/policy.ts'
 import type { Decision, Violation } from '../../src/policy/decision.ts';
 import type { EvidenceInput, SummaryFacts } from '../../src/policy/facts.ts';
 import type { PolicyDocument, Waiver } from '../../src/policy/document/document.ts';
-import { type RuleId, RULES } from '../../src/policy/rules/catalogue.ts';
+import { type RuleId, RULES } from '../../src/policy/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../vectors/make/bundle.ts';
 import { AS_OF, bundle, type BundleParts, digest, inExport, keyOf } from '../../vectors/make/report.ts';
 

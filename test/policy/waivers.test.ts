@@ -15,7 +15,7 @@ import {
   TWO,
   single,
 } from './make.ts';
-import { decisionRenderers } from '../../src/report/decision/renderers.ts';
+import { decisionRenderers } from '../../src/report/decision-renderers.ts';
 import { idOf } from '../../vectors/make/bundle.ts';
 import type { Waiver } from '../../src/policy/document/document.ts';
 

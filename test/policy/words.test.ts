@@ -12,7 +12,7 @@ import {
 } from '../../src/policy/document/values.ts';
 import { evaluate } from '../../src/policy/evaluate.ts';
 import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
-import { RULES } from '../../src/policy/rules/catalogue.ts';
+import { RULES } from '../../src/policy/catalogue.ts';
 import { DEFAULT_DOCUMENT, policyOf } from '../../src/policy/policy.ts';
 import { anyRules } from './arbitrary.ts';
 import { AS_OF, documentOf } from './make.ts';

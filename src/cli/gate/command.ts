@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type DecisionFormat, decisionRenderers } from '../../report/decision/renderers.ts';
+import { type DecisionFormat, decisionRenderers } from '../../report/decision-renderers.ts';
 import type { Cli } from '../cli.ts';
 import {
   addEvidenceOptions,

@@ -2,7 +2,7 @@ import { appendFile, stat } from 'node:fs/promises';
 import { defined } from '../../bytes/arguments.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import type { Answer, Decision } from '../../policy/decision.ts';
-import { type DecisionFormat, decisionRenderers } from '../../report/decision/renderers.ts';
+import { type DecisionFormat, decisionRenderers } from '../../report/decision-renderers.ts';
 import { renderDecisionMarkdown } from '../../report/decision/markdown.ts';
 import { type Cli, describeLook, printNote } from '../cli.ts';
 import { EXIT, type ExitCode } from '../shared/output/exit.ts';

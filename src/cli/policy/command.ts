@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { detectSyntax } from '../../policy/document/resolve.ts';
+import { detectSyntax } from '../../policy/resolve.ts';
 import {
   type Doubt,
   explainRules,
@@ -14,10 +14,10 @@ import {
   type PolicyDocument,
   type Waiver,
 } from '../../policy/document/document.ts';
-import { jsonTemplate, yamlTemplate } from '../../policy/document/template.ts';
+import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { RULES } from '../../policy/catalogue.ts';
 import { type Cli, printNote, describeLook } from '../cli.ts';
 import {
   addCaFileOption,

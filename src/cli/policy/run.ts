@@ -11,16 +11,11 @@ import { parseJson } from '../../bytes/json/parse.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import {
-  buildSyntheticReport,
-  compareDecision,
-  parseCases,
-  type PolicyCase,
-} from '../../policy/document/cases.ts';
+import { buildSyntheticReport, compareDecision, parseCases, type PolicyCase } from '../../policy/cases.ts';
 import { DEFAULT_POLICY, type Policy } from '../../policy/policy.ts';
 import { evaluate } from '../../policy/evaluate.ts';
 import type { EvidenceInput } from '../../policy/facts.ts';
-import { MAX_POLICY_BYTES, readPolicy } from '../../policy/document/resolve.ts';
+import { MAX_POLICY_BYTES, readPolicy } from '../../policy/resolve.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import type { ParameterValues } from '../../policy/document/parameters.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';

@@ -5,7 +5,7 @@ import { type Detail, renderers, renderLine, type ReportFormat } from '../../rep
 import { foldLines } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { renderReportPage } from '../../report/html/report.ts';
-import { renderSummary } from '../../report/text/summary.ts';
+import { renderSummary } from '../../report/many/text.ts';
 import { stableJson, streamJson } from '../../report/json.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../bytes/json/parse.ts';
 import { catalogue, type Code } from '../../codes/catalogue.ts';
 import { codeFacts, isCode } from '../../codes/facts.ts';
 import { countSchema as whole, allow, narrowText, slugSchema, textSchema } from '../../contract/scalars.ts';
-import { isRule, RULE_IDS } from '../rules/catalogue.ts';
+import { isRule, RULE_IDS } from '../catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 import { parametersSchema } from './parameters.ts';
 

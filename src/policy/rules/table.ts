@@ -20,7 +20,7 @@ import {
   requireRunAge,
   requireTrialNumbers,
 } from './attested-facts.ts';
-import { RULE_IDS, type RuleId } from './catalogue.ts';
+import { RULE_IDS, type RuleId } from '../catalogue.ts';
 import {
   requireCompleteness,
   requireCount,

@@ -1,6 +1,6 @@
 import { groupBy } from '../text/tally.ts';
 import type { Decision, RuleResult } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { RULES } from '../../policy/catalogue.ts';
 import {
   basisOf,
   DECISION_RULE,

@@ -5,7 +5,7 @@ import { isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import type { Decision, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
-import { type RuleId, RULES } from '../../policy/rules/catalogue.ts';
+import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import { formatRun } from '../text/facts.ts';
 import { count, countNoun } from '../text/page.ts';
 import { escapeText } from '../printable.ts';

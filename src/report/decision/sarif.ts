@@ -4,7 +4,7 @@ import { digestOf } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import type { Decision } from '../../policy/decision.ts';
-import { type RuleId, RULES } from '../../policy/rules/catalogue.ts';
+import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import {
   DECISION_RULE,
   fileOf,

@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
-import { RULES } from '../../policy/rules/catalogue.ts';
+import { RULES } from '../../policy/catalogue.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer, formatWaiver } from './reasons.ts';
 import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
-import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision/renderers.ts';
+import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision-renderers.ts';
 import { call, collectResult, expectPass, PROGRAM, SIGNER, useEvidenceFolder } from '../make.ts';
 
 useEvidenceFolder(async () => {

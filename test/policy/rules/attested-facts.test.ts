@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/facts.ts';
-import type { RuleId } from '../../../src/policy/rules/catalogue.ts';
+import type { RuleId } from '../../../src/policy/catalogue.ts';
 import { idOf, ORGANIZATION, PROJECT } from '../../../vectors/make/bundle.ts';
 import {
   bundle,

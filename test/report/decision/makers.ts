@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Decision, EvaluatedInput, RuleResult, Violation } from '../../../src/policy/decision.ts';
-import type { RuleId } from '../../../src/policy/rules/catalogue.ts';
+import type { RuleId } from '../../../src/policy/catalogue.ts';
 import { AS_OF_MS, decided, exportInput } from '../../policy/vsa-makers.ts';
 import { DIGEST } from '../makers.ts';
 

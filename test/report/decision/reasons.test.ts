@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decisionRenderers } from '../../../src/report/decision/renderers.ts';
+import { decisionRenderers } from '../../../src/report/decision-renderers.ts';
 import { actionOf, formatAnswer, reasonsOf } from '../../../src/report/decision/reasons.ts';
 import { codeEntry } from '../../../src/codes/catalogue.ts';
-import { type RuleId, RULES } from '../../../src/policy/rules/catalogue.ts';
+import { type RuleId, RULES } from '../../../src/policy/catalogue.ts';
 import type { RuleState } from '../../../src/policy/decision.ts';
 import {
   decision,

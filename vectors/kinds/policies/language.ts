@@ -1,5 +1,5 @@
 import type { EvidenceInput } from '../../../src/policy/facts.ts';
-import { buildSyntheticReport } from '../../../src/policy/document/cases.ts';
+import { buildSyntheticReport } from '../../../src/policy/cases.ts';
 import { AS_OF } from '../../make/report.ts';
 import type { Code } from '../../../src/codes/catalogue.ts';
 import { caseOf, no, untold, YES, type PolicyCase, type Row, type Rules } from './case.ts';

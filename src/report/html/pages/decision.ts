@@ -1,6 +1,6 @@
 import { isoTime } from '../../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
-import { RULES } from '../../../policy/rules/catalogue.ts';
+import { RULES } from '../../../policy/catalogue.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { warningsOf } from '../../decision/text.ts';
 import { count, countNoun } from '../../text/page.ts';

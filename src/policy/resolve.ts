@@ -1,15 +1,15 @@
-import { BYTES, checkArguments, defined, FUNCTION, TEXT, withMembers } from '../../bytes/arguments.ts';
-import { digestOf } from '../../bytes/hash.ts';
-import { fromUtf8 } from '../../bytes/text/encoding.ts';
-import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
-import { DrillproofError } from '../../errors.ts';
-import { isNewer, type PolicyDocument, policySchema } from './document.ts';
-import { bindParameters, checkParameters, type ParameterValues } from './parameters.ts';
-import { digestLayers, type Policy } from '../policy.ts';
-import { documentError } from '../../evidence/document.ts';
-import { typeValue } from '../../contract/type-value.ts';
-import { listIssues } from './values.ts';
-import { parseYaml } from './yaml.ts';
+import { BYTES, checkArguments, defined, FUNCTION, TEXT, withMembers } from '../bytes/arguments.ts';
+import { digestOf } from '../bytes/hash.ts';
+import { fromUtf8 } from '../bytes/text/encoding.ts';
+import { type JsonValue, parseJson } from '../bytes/json/parse.ts';
+import { DrillproofError } from '../errors.ts';
+import { isNewer, type PolicyDocument, policySchema } from './document/document.ts';
+import { bindParameters, checkParameters, type ParameterValues } from './document/parameters.ts';
+import { digestLayers, type Policy } from './policy.ts';
+import { documentError } from '../evidence/document.ts';
+import { typeValue } from '../contract/type-value.ts';
+import { listIssues } from './document/values.ts';
+import { parseYaml } from './document/yaml.ts';
 
 export const MAX_POLICY_BYTES = 1024 * 1024;
 

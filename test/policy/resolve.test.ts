@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, type Digest } from '../../../src/bytes/hash.ts';
-import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
-import { DrillproofError } from '../../../src/errors.ts';
-import { policyDigest } from '../../../src/policy/policy.ts';
-import {
-  MAX_POLICY_BYTES,
-  parsePolicy,
-  type PolicyFile,
-  readPolicy,
-} from '../../../src/policy/document/resolve.ts';
-import { documentOf } from '../make.ts';
+import { digestOf, type Digest } from '../../src/bytes/hash.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { policyDigest } from '../../src/policy/policy.ts';
+import { MAX_POLICY_BYTES, parsePolicy, type PolicyFile, readPolicy } from '../../src/policy/resolve.ts';
+import { documentOf } from './make.ts';
 
 type Parent = { readonly path: string; readonly digest: Digest };
 
@@ -112,7 +107,7 @@ describe('an extended policy', () => {
     },
   );
 
-  it.each(['../p.json', 'a/b/p.json', 'a~b/~p.json', 'a/b:c.json', './p.json', '1:p.json'])(
+  it.each(['./p.json', 'a/b/p.json', 'a~b/~p.json', 'a/b:c.json', './document/p.json', '1:p.json'])(
     'is opened at %j',
     async (path) => {
       const { result } = await readFiles(fileOf('top.json', [{ ...parentOf(fileOf('p.json')), path }]), [

@@ -1,5 +1,5 @@
 import { codeEntry } from '../../codes/catalogue.ts';
-import { formatSeverity } from './findings.ts';
+import { formatSeverity } from '../text/findings.ts';
 import {
   buildListSection,
   count,
@@ -9,7 +9,7 @@ import {
   formatMore,
   sections,
   type Page,
-} from './page.ts';
+} from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 import {
   listVerdictCounts,
@@ -17,8 +17,8 @@ import {
   type NotPassed,
   type Summary,
   type SummaryCollector,
-} from '../many/summary.ts';
-import { pageOf, type TextOptions } from './text.ts';
+} from './summary.ts';
+import { pageOf, type TextOptions } from '../text/text.ts';
 
 /**
  * Renders a summary of many reports: the verdicts, each cause with its first subjects, exports that occur twice, the

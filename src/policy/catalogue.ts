@@ -1,4 +1,4 @@
-import type { Code } from '../../codes/catalogue.ts';
+import type { Code } from '../codes/catalogue.ts';
 
 /** A rule that a policy can have: what a pass states, and the code of its violations. */
 export type Rule = { readonly title: string; readonly code: Code };

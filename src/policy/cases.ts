@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isCode } from '../../codes/facts.ts';
+import { isCode } from '../codes/facts.ts';
 import {
   countSchema as whole,
   allow,
@@ -8,18 +8,18 @@ import {
   slugSchema,
   textSchema,
   typedDigestSchema as digest,
-} from '../../contract/scalars.ts';
-import { typeValue } from '../../contract/type-value.ts';
-import { documentError } from '../../evidence/document.ts';
-import { ANSWERS, type Decision } from '../decision.ts';
-import { DURATION, durationMs, listIssues, MOMENT, momentMs } from './values.ts';
-import { evidenceInputSchema } from '../facts.ts';
+} from '../contract/scalars.ts';
+import { typeValue } from '../contract/type-value.ts';
+import { documentError } from '../evidence/document.ts';
+import { ANSWERS, type Decision } from './decision.ts';
+import { DURATION, durationMs, listIssues, MOMENT, momentMs } from './document/values.ts';
+import { evidenceInputSchema } from './facts.ts';
 import { parseValue } from './resolve.ts';
-import { isRule } from '../rules/catalogue.ts';
-import { defined } from '../../bytes/arguments.ts';
-import { type Digest, digestOf } from '../../bytes/hash.ts';
-import { toUtf8 } from '../../bytes/text/encoding.ts';
-import type { BundleReport, ExportReport, Outcome, SigningKey } from '../../verify/report.ts';
+import { isRule } from './catalogue.ts';
+import { defined } from '../bytes/arguments.ts';
+import { type Digest, digestOf } from '../bytes/hash.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
+import type { BundleReport, ExportReport, Outcome, SigningKey } from '../verify/report.ts';
 
 const duration = z.string().check(z.regex(DURATION));
 const word = textSchema(1, 1024);

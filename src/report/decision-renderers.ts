@@ -1,9 +1,9 @@
-import type { Decision } from '../../policy/decision.ts';
-import { renderDecisionJunit } from './junit.ts';
-import { renderDecisionMarkdown } from './markdown.ts';
-import { renderDecisionSarif } from './sarif.ts';
-import { formatDecision } from './text.ts';
-import { renderDecisionPage } from '../html/pages/decision.ts';
+import type { Decision } from '../policy/decision.ts';
+import { renderDecisionJunit } from './decision/junit.ts';
+import { renderDecisionMarkdown } from './decision/markdown.ts';
+import { renderDecisionSarif } from './decision/sarif.ts';
+import { formatDecision } from './decision/text.ts';
+import { renderDecisionPage } from './html/pages/decision.ts';
 import {
   fileOf,
   formatAnswer,
@@ -12,11 +12,11 @@ import {
   pathOf,
   type Reason,
   reasonsOf,
-} from './reasons.ts';
-import { stableJson } from '../json.ts';
-import { escapeText } from '../printable.ts';
-import { pageOf, type TextOptions } from '../text/text.ts';
-import { defined } from '../../bytes/arguments.ts';
+} from './decision/reasons.ts';
+import { stableJson } from './json.ts';
+import { escapeText } from './printable.ts';
+import { pageOf, type TextOptions } from './text/text.ts';
+import { defined } from '../bytes/arguments.ts';
 
 type Level = 'error' | 'warning' | 'notice';
 type Annotation = {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../../src/policy/decision.ts';
-import { decisionRenderers, renderDecisionGithub } from '../../../src/report/decision/renderers.ts';
-import { escapeText } from '../../../src/report/printable.ts';
+import type { Decision } from '../../src/policy/decision.ts';
+import { decisionRenderers, renderDecisionGithub } from '../../src/report/decision-renderers.ts';
+import { escapeText } from '../../src/report/printable.ts';
 import {
   BENIGN,
   decision,
@@ -16,8 +16,8 @@ import {
   withReasons,
   withTexts,
   YES,
-} from './makers.ts';
-import { forAll } from '../../support/property.ts';
+} from './decision/makers.ts';
+import { forAll } from '../support/property.ts';
 
 type Command = { name: string; properties: Record<string, string>; data: string };
 
