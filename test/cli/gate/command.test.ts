@@ -145,7 +145,7 @@ describe('nothing to check is never success', () => {
   it('gate answers no without a trust store, and names --trust', async () => {
     const { code, stdout, stderr } = await call('gate good --jobs 1');
     expect([code, stderr]).toEqual([1, expect.stringContaining('--trust FILE')]);
-    expect(stdout).toMatch(/^NO: [^]*to do: Pass a trust store with --trust FILE/);
+    expect(stdout).toMatch(/^NO: [^]*to do: Give the keys that you trust \(--trust FILE/);
   });
 
   it('gate reports an internal error and ends with 3', async () => {
