@@ -65,21 +65,27 @@ export function checkKey(store: TrustStore, statement: SignedStatement): KeyResu
   };
 }
 
-function describeUnknownKey(store: TrustStore, statement: SignedStatement): KeyProblem {
+/** The problem of a key that no store has under the name in a statement, next to the nearest trusted names. */
+export function describeUnknownKey(
+  store: TrustStore,
+  statement: Pick<SignedStatement, 'keyId'> & { readonly issuer: string | undefined },
+): KeyProblem {
   const sameId = store.keys.filter((key) => key.keyId === statement.keyId);
   const sameIssuer = store.keys.filter((key) => key.issuer === statement.issuer);
   const [nearest = []] = [sameId, sameIssuer, store.keys].filter(({ length }) => length > 0);
   const more = nearest.length - MAX_NAMES;
   const names = nearest.slice(0, MAX_NAMES).map(formatKeyName);
-  const marks = sameIssuer.length > 0 ? '' : markLookalikes(nearest[0]?.issuer ?? '', statement.issuer);
+  const { issuer, keyId } = statement;
+  const marks =
+    issuer === undefined || sameIssuer.length > 0 ? '' : markLookalikes(nearest[0]?.issuer ?? '', issuer);
   return {
     code: 'trust.KEY_UNKNOWN',
     message:
-      sameId.length > 0
+      issuer !== undefined && sameId.length > 0
         ? `the key id is trusted for another issuer only${marks}`
-        : `no such key of that issuer is trusted${marks}`,
+        : `no such key${issuer === undefined ? '' : ' of that issuer'} is trusted${marks}`,
     expected: `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    actual: formatKeyName(statement),
+    actual: issuer === undefined ? `key ${JSON.stringify(keyId)}` : formatKeyName({ issuer, keyId }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
-import { checkKey, type KeyProblem, type SignedStatement } from './check-key.ts';
+import { checkKey, describeUnknownKey, type KeyProblem, type SignedStatement } from './check-key.ts';
 import { verifySignature, type SignatureCheck, type VerifySignature } from './key/signer.ts';
 import { countDistinctKeys, type TrustStore } from './store.ts';
 import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
@@ -74,10 +74,12 @@ function verifyOne(
     return problem === undefined ? { keyId, madeBy, key: madeBy } : { keyId, madeBy, problem };
   });
   const counting = results.find(({ key }) => key !== undefined);
+  // Anyone may countersign, so only the key that the payload names is one of its issuer.
+  const named = open && keyId !== claim.keyId ? undefined : issuer;
   return (
     counting ??
     results.find(({ madeBy }) => madeBy) ??
-    results[0] ?? { keyId, problem: unknownKeyProblem(keyId) }
+    results[0] ?? { keyId, problem: describeUnknownKey(trust, { issuer: named, keyId }) }
   );
 }
 
@@ -128,8 +130,3 @@ const ambiguous: KeyProblem = {
   code: 'trust.KEY_UNKNOWN',
   message: 'the key is trusted for several issuers, and the payload names none of them',
 };
-const unknownKeyProblem = (keyId: string): KeyProblem => ({
-  code: 'trust.KEY_UNKNOWN',
-  message: 'no key of that name is trusted',
-  actual: `key ${JSON.stringify(keyId)}`,
-});

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { checkKey } from '../../src/trust/check-key.ts';
 import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64, fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { createSigner, type Signer } from '../../src/trust/key/signer.ts';
@@ -130,6 +131,18 @@ it.each(['__proto__', 'constructor', 'toString', 'nobody'])(
     expect(result.signatures[0]?.problem?.code).toBe('trust.KEY_UNKNOWN');
   },
 );
+
+it('an unknown key of an envelope is shown next to the trusted name, with letters that can look like others', async () => {
+  const envelope = await signed(first);
+  const claim = { ...statement, issuer: 'acm\u0435' };
+  const [result] = verifyEnvelope(envelope, both, claim).signatures;
+  expect(result?.problem).toEqual(
+    checkKey(both, { ...claim, keyId: first.keyId }).problems.find(
+      ({ code }) => code === 'trust.KEY_UNKNOWN',
+    ),
+  );
+  expect(result?.problem?.message).toContain('only the actual name has U+0435');
+});
 
 it('the signers of an envelope: a signature without a key id is only tried with the key in the payload', async () => {
   const { signatures, ...rest } = await signed(first);

@@ -28,6 +28,7 @@ import { writeProduct } from '../shared/output/product.ts';
 import { describeExport, describePart, formatSignatureFiles, type SignatureFiles } from './output.ts';
 import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
 import { DrillproofError } from '../../errors.ts';
+import { describeUnknownKey } from '../../trust/check-key.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
@@ -175,7 +176,8 @@ async function writeSignatureFiles(
   const { issuer, keyId } = statement;
   const key = trust?.find(issuer, keyId);
   if (trust !== undefined && key === undefined) {
-    throw new DrillproofError('trust.KEY_UNKNOWN', `the trust store has no key ${keyId} of issuer ${issuer}`);
+    const { code, message, expected, actual } = describeUnknownKey(trust, statement);
+    throw new DrillproofError(code, `${message}: expected ${expected}, actual ${actual}`);
   }
   await writeOutputFolder(folder, async (temporary) => {
     await writeNewFile(join(temporary, 'statement.json'), [encodeStatement(statement)]);

@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
 import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } from '../facts.ts';
@@ -59,7 +59,8 @@ export function requireListSigners(what: 'issuer' | 'key', allowed: Signers): Ev
       if (keys === undefined)
         return buildUnknown(place, 'the report does not have the keys that signed the list');
       if (keys.some((key) => isAllowedSigner(key, allowed))) return undefined;
-      return buildFailure(place, message, describeSigners(what, allowed, keys));
+      const names = describeSigners(what, allowed, keys);
+      return buildFailure(place, `${message}${markLookalikes(names.expected, names.actual)}`, names);
     },
     ({ pinned, ...place }) => {
       const { expected } = describeSigners(what, allowed, []);

@@ -1,5 +1,5 @@
 import type { Digest } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { SigningKey } from '../../verify/report.ts';
 import { durationMs, joinConditions, meetsAny, type Condition } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
@@ -46,11 +46,12 @@ const evaluateSigners = (
   });
 
 export const requireSigner = (what: 'issuer' | 'key', allowed: Signers): Evaluator =>
-  evaluateSigners(`the ${what}`, {}, (signers, bundle) =>
-    signers.some((signer) => isAllowedSigner(signer, allowed))
-      ? undefined
-      : buildFailure(bundle, `no allowed ${what} signed it`, describeSigners(what, allowed, signers)),
-  );
+  evaluateSigners(`the ${what}`, {}, (signers, bundle) => {
+    if (signers.some((signer) => isAllowedSigner(signer, allowed))) return undefined;
+    const names = describeSigners(what, allowed, signers);
+    const marks = markLookalikes(names.expected, names.actual);
+    return buildFailure(bundle, `no allowed ${what} signed it${marks}`, names);
+  });
 
 export const describeSigners = (
   what: 'issuer' | 'key',

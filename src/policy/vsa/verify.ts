@@ -13,7 +13,7 @@ import {
   TIME,
 } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { type DsseEnvelope, parseDsse } from '../../trust/dsse.ts';
 import { resolveTrust, type Trust, type TrustStore } from '../../trust/store.ts';
@@ -189,7 +189,7 @@ const compareLevels = ({ result, levels }: Summary): Row => [
 const compare = (code: Code, name: string, expected: string | undefined, actual: string): Row => [
   expected === undefined || expected === actual,
   code,
-  `the ${name} does not match`,
+  `the ${name} does not match${markLookalikes(expected ?? '', actual)}`,
   expected ?? '',
   actual,
 ];

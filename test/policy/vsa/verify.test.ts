@@ -48,6 +48,24 @@ it.each([0, -1, 1.5, NaN])('a summary is not verified with a threshold of %d', (
   expect(() => verifySummary(passed, { asOfMs: AS_OF_MS, trust, threshold })).toThrow(TypeError);
 });
 
+it.each([
+  ['expected verifier', { trust, expect: { verifierId: VERIFIER.replace('a', '\u0430') } }, 'expected'],
+  [
+    'issuer of the trusted key',
+    { trust: makeTrust(signer, { issuer: VERIFIER.replace('a', '\u0430'), purposes: ['summary' as const] }) },
+    'expected',
+  ],
+])(
+  'a summary whose verifier looks like the %s shows both names, and marks the letter',
+  (_what, options, which) => {
+    const { findings } = verifySummary(passed, { asOfMs: AS_OF_MS, ...options });
+    const [error] = findings.filter(({ severity }) => severity === 'error');
+    expect(error?.expected).toContain('\u0430');
+    expect(error?.actual).toContain(VERIFIER);
+    expect(error?.message).toContain(`only the ${which} name has U+0430`);
+  },
+);
+
 it('bytes of any kind make an invalid summary, not an error', () => {
   for (const bytes of [new Uint8Array(), new Uint8Array([0xff]), Buffer.from('{}'), Buffer.from('[1]')])
     expect(verifySummary(bytes, { asOfMs: AS_OF_MS, trust }).verdict).toBe('invalid');
