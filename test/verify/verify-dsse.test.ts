@@ -122,6 +122,12 @@ describe('an envelope by itself', () => {
     });
   });
 
+  it('does not state that enough trusted keys signed it if none did', () => {
+    const report = verifyAlone(envelope, { trust: makeTrust(second) });
+    expect([report.verdict, stateOf(report, 'dsse.threshold')]).toEqual(['invalid', 'failed']);
+    expect(stateOf(verifyAlone(envelope, {}), 'dsse.threshold')).toBe('passed');
+  });
+
   it('is not read beyond the limit of documents', () => {
     expect(verifyAlone(envelope, limitOf(envelope.length)).verdict).toBe('valid');
     const report = verifyAlone(envelope, limitOf(envelope.length - 1));

@@ -7,7 +7,7 @@ import type { TrustStore } from '../../trust/store.ts';
 import { thumbprintOf } from '../../trust/trusted-key.ts';
 import { finding, statementFinding } from '../finding.ts';
 import type { Finding } from '../report.ts';
-import { recordCheck, type StepOf } from '../step.ts';
+import { endCheck, recordCheck, type StepOf } from '../step.ts';
 
 /** The subject of findings, and the path of the signed document. */
 export type Place = { readonly subject: string; readonly path: string };
@@ -42,7 +42,11 @@ export function countSignatures(
       statementFinding('dsse.THRESHOLD_MISSED', subject, { path: `${path}#/signatures`, message, ...counts }),
     );
   }
-  return { ...recordCheck('dsse.threshold', findings), value };
+  const step =
+    value.distinct === 0 && threshold === 1
+      ? { ...endCheck('dsse.threshold', 'failed', 'no trusted key signed it'), findings }
+      : recordCheck('dsse.threshold', findings);
+  return { ...step, value };
 }
 
 /** The signatures of a document that is not about a bundle or an export: a summary, or a signed report. */
