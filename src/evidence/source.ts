@@ -1,8 +1,9 @@
 import { checkArguments, type Kind, LIST, OBJECT, withMembers, withMethods } from '../bytes/arguments.ts';
-import { compareUtf8 } from '../bytes/text/encoding.ts';
+import { compareUtf8, fromUtf8 } from '../bytes/text/encoding.ts';
 import { memoryAccess, type RandomAccess, readExactly, forwardChecks } from '../bytes/random-access.ts';
 import { closeAfter } from '../bytes/async.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
+import { parseDsse } from '../trust/dsse.ts';
 import { openZip, type ZipArchive, type ZipNote } from '../zip/read/open.ts';
 import { findEntry } from './bundle/part.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from './export/pack-export.ts';
@@ -144,41 +145,117 @@ type ZipEvidence<A extends RandomAccess> =
   | { readonly kind: 'export'; readonly source: EvidenceSource; readonly archive: ZipArchive }
   | { readonly kind: 'part'; readonly access: A };
 
-/** Kinds of files that people take for evidence, by a pattern at their beginning. */
+const EARLIER = 'It states an earlier result. Give the evidence that it is about, and verify that again.';
+const WHOLE = 'Give the whole folder of the export, a ZIP of it, or the whole part archive.';
+
+/** Kinds of files that people take for evidence: a pattern at their beginning, and where they belong. */
 const OTHER_KINDS = {
-  'a key': /^-----BEGIN |^\s*\{[^[{]*"kty"\s*:/,
-  'a trust store or a set of keys': /^\s*\{[^[{]*"keys"\s*:\s*\[/,
-  'a signed envelope': /^\s*\{[^{]*"(?:payload(?:Type)?|signatures)"\s*:/,
-  'a report of drillproof':
+  'a key': [
+    /^-----BEGIN |^\s*\{[^[{]*"kty"\s*:/,
+    'Give it as a key that you trust, next to the evidence (--key FILE,issuer=NAME).',
+  ],
+  'a trust store or a set of keys': [
+    /^\s*\{[^[{]*"keys"\s*:\s*\[/,
+    'Give it as the keys that you trust, next to the evidence (--trust FILE).',
+  ],
+  'a signed envelope': [
+    /^\s*\{[^{]*"(?:payload(?:Type)?|signatures)"\s*:/,
+    'Give an envelope about evidence next to that evidence (--dsse FILE).',
+  ],
+  'a report of drillproof': [
     /^\s*\{\s*"schemaVersion"\s*:\s*1\s*,\s*"kind"\s*:\s*"(?:export|bundle|reports|scrub|decision|report-\w+|receipts|attestation|tool-source)"/,
+    EARLIER,
+  ],
+  'a page in HTML': [/^\s*<(?:!doctype\s+html|html)/i, EARLIER],
+  'a policy': [
+    /^(?:\s|#[^\n]*\n)*(?:[$\w]+:[^]*\n)?kind:\s*policy\b|^\s*\{[^{[]*"kind"\s*:\s*"policy"/,
+    'A gate evaluates it about evidence (drillproof gate EVIDENCE --policy FILE).',
+  ],
+  'an export.json alone': [/^\s*\{[^[]*"evidenceExportId"[^[]*"operationId"\s*:/, WHOLE],
+  'a manifest.json alone': [/^\s*\{[^]*"kind"\s*:\s*"evidence\.(?:export|bundle)"/, WHOLE],
+  'an attestation alone': [/^\s*\{[^{[]*"signature"\s*:[^{[]*"statement"\s*:/, WHOLE],
 } as const;
-export type OtherKind = keyof typeof OTHER_KINDS;
+
+/** Kinds of signed envelopes, by the predicate type of their statement. */
+const ENVELOPES = {
+  'an attestation in an envelope': [
+    /^urn:drillproof:attestation:(?:evidence|export):/,
+    'Give it next to the evidence that it is about, as an envelope (--dsse FILE).',
+  ],
+  'a verification summary': [
+    /^https:\/\/slsa\.dev\/verification_summary\//,
+    'It states the answer of a gate, and the command verifies it (drillproof vsa verify FILE).',
+  ],
+  'a signed report': [
+    /^urn:drillproof:attestation:report:/,
+    'It states an earlier result, and is verified without the evidence (drillproof report verify FILE).',
+  ],
+} as const;
+
+export type OtherKind = keyof typeof OTHER_KINDS | keyof typeof ENVELOPES;
+const KINDS: Readonly<Record<OtherKind, readonly [RegExp, string]>> = { ...OTHER_KINDS, ...ENVELOPES };
+
+/** Bytes in which a pattern is looked for. */
+const HEAD_BYTES = 4096;
 
 /** Recognizes the kind of a file that is not evidence by its first bytes. */
 export function recognizeKind(start: Uint8Array): OtherKind | undefined {
-  const text = new TextDecoder().decode(start);
-  return (Object.keys(OTHER_KINDS) as OtherKind[]).find((kind) => OTHER_KINDS[kind].test(text));
+  const text = new TextDecoder().decode(start.subarray(0, HEAD_BYTES));
+  const kind = findKind(OTHER_KINDS, text);
+  return kind === 'a signed envelope' ? (findKind(ENVELOPES, readPredicateType(start)) ?? kind) : kind;
 }
 
-/** Bytes that are enough for `recognizeKind`. */
-export const START_BYTES = 4096;
+const findKind = <K extends string>(
+  kinds: Readonly<Record<K, readonly [RegExp, string]>>,
+  text: string,
+): K | undefined => (Object.keys(kinds) as K[]).find((kind) => kinds[kind][0].test(text));
+
+/** The predicate type of a whole envelope; empty for anything else. */
+function readPredicateType(envelope: Uint8Array): string {
+  try {
+    const statement: unknown = JSON.parse(fromUtf8(parseDsse(envelope).payload));
+    return String(Reflect.get(Object(statement), 'predicateType'));
+  } catch {
+    return '';
+  }
+}
+
+/** Bytes that are enough for `recognizeKind`: those of a whole envelope about evidence. */
+export const START_BYTES = 2 ** 20;
+
+/** The error for a file of another kind, with the place where it belongs. */
+export const otherKindError = (name: string, kind: OtherKind): DrillproofError =>
+  new DrillproofError('export.NOT_AN_EXPORT', `${name} is ${kind}, not evidence`, {
+    details: { hint: KINDS[kind][1] },
+  });
 
 /**
  * Opens one file as an export or a part. A file that is not a readable ZIP is opened as a part, so that verification
  * reports what is wrong with it.
- * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`; `export.NOT_AN_EXPORT` for a key, a trust store, an envelope or
- *   a report
+ * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`; `export.NOT_AN_EXPORT` for a file of another known
+ *   kind
  */
 export async function openZipEvidence<A extends RandomAccess>(access: A): Promise<ZipEvidence<A>> {
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (!(error instanceof DrillproofError) || !error.code.startsWith('zip.')) throw error;
     const kind = recognizeKind(await readExactly(access, 0, Math.min(access.size, START_BYTES), 'the file'));
     if (kind === undefined) return undefined;
-    throw new DrillproofError('export.NOT_AN_EXPORT', `the file is ${kind}, not evidence`);
+    throw otherKindError('the file', kind);
   });
+  if (archive !== undefined && isBuild(archive)) {
+    const details = {
+      hint: 'It contains what the drills ran. Give an export or a part, which contain what they recorded.',
+    };
+    throw new DrillproofError('export.NOT_AN_EXPORT', 'the file is a build archive, not evidence', {
+      details,
+    });
+  }
   if (archive === undefined || !isExport(archive)) return { kind: 'part', access };
   return { kind: 'export', source: zipSource(archive), archive };
 }
+
+const isBuild = (archive: ZipArchive): boolean =>
+  findEntry(archive, 'build.json') !== undefined && findEntry(archive, EXPORT_MANIFEST) === undefined;
 
 /** Both kinds contain a manifest.json; only an export also has export.json, parts/ or local-reports/. */
 function isExport(archive: ZipArchive): boolean {

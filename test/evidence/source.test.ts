@@ -2,10 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { once } from '../../src/bytes/async.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import { memorySource, readFile, readWhole, zipSource } from '../../src/evidence/source.ts';
+import {
+  memorySource,
+  openZipEvidence,
+  readFile,
+  readWhole,
+  recognizeKind,
+  zipSource,
+} from '../../src/evidence/source.ts';
 import { openZip } from '../../src/zip/read/open.ts';
 import { writeZip } from '../../src/zip/write/write.ts';
-import { collect, pack } from '../support/evidence.ts';
+import { collect, makeExport, makeSigner, pack } from '../support/evidence.ts';
+import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
+import { encodeDsse, signDsse } from '../../src/trust/dsse.ts';
+import { attestDsse } from '../../src/evidence/in-toto.ts';
+import { enveloped, summaryOf } from '../policy/vsa-makers.ts';
 import { countOpens, failReads } from '../verify/sources.ts';
 
 const files = {
@@ -67,4 +78,53 @@ test('a compressed entry cannot be opened for random access', async () => {
   const input = { name: 'a', open: () => once(toUtf8('a'.repeat(100))) };
   const source = zipSource(await openZip(memoryAccess(await collect(writeZip([input])))));
   await expect(source.open('a')).rejects.toMatchObject({ code: 'zip.METHOD_UNSUPPORTED', path: 'a' });
+});
+
+describe('the kind of a file that is not evidence', async () => {
+  const signer = makeSigner();
+  const { files: exported, packedParts } = await makeExport({ signer });
+  const { attestation, manifest } = packedParts[0]!;
+  const signEnvelope = async (predicateType: string): Promise<Uint8Array> => {
+    const payload = toUtf8(JSON.stringify({ predicateType }));
+    return encodeDsse(await signDsse({ payloadType: 'application/vnd.in-toto+json', payload }, [signer]));
+  };
+  const dsse = encodeDsse(await attestDsse(attestation!.statement, [signer]));
+
+  test.each<[string | undefined, Uint8Array]>([
+    ['an attestation in an envelope', dsse],
+    ['a verification summary', await enveloped(summaryOf(), [signer])],
+    ['a signed report', await signEnvelope('urn:drillproof:attestation:report:v1')],
+    ['a signed envelope', await signEnvelope('https://example.com/other')],
+    ['a signed envelope', dsse.subarray(0, -10)],
+    ['a manifest.json alone', exported['manifest.json']!],
+    ['a manifest.json alone', canonicalBytes(manifest)],
+    ['an export.json alone', exported['export.json']!],
+    ['an attestation alone', exported['export-attestation.json']!],
+    ['a policy', toUtf8('# of the release\n\nschemaVersion: 1\nname: p\nkind: policy\n')],
+    ['a policy', toUtf8('kind: policy\n')],
+    ['a policy', toUtf8('{"schemaVersion":1,"kind":"policy"}')],
+    ['a page in HTML', toUtf8('\n<!DOCTYPE html>\n<html>')],
+    [undefined, toUtf8('kind: other\nabout: "kind: policy"\n')],
+    [undefined, toUtf8('PK\u0003\u0004kind: policy')],
+    [undefined, new Uint8Array()],
+  ])('is %s', async (kind, bytes) => {
+    expect(recognizeKind(bytes)).toBe(kind);
+    const opened = openZipEvidence(memoryAccess(bytes));
+    if (kind === undefined) expect((await opened).kind).toBe('part');
+    else await expect(opened).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT' });
+  });
+
+  test('is a build archive for a ZIP with build.json, but not if it has a manifest.json', async () => {
+    const build = ['build.json', toUtf8('{}')] as const;
+    await expect(openZipEvidence(memoryAccess(await pack([build])))).rejects.toMatchObject({
+      code: 'export.NOT_AN_EXPORT',
+    });
+    const part = await pack([build, ['manifest.json', toUtf8('{}')]]);
+    expect((await openZipEvidence(memoryAccess(part))).kind).toBe('part');
+  });
+
+  test('is found in linear time in a megabyte that almost matches', () => {
+    for (const piece of ['\n', '#\n', 'a:\n', '{"kind"', ' {'])
+      expect(recognizeKind(toUtf8(piece.repeat(2 ** 20 / piece.length)))).toBeUndefined();
+  });
 });

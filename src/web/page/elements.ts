@@ -34,7 +34,7 @@ export function showMessage(text: string | undefined): void {
 
 /** The message of a failure, its code and its advice. */
 export const explainFailure = ({ code, message, hint }: Failure): string =>
-  `${escapeText(message)} (${code}). ${hint ?? omitCommands(codeEntry(code).action)}`;
+  `${escapeText(message)} (${code}). ${omitCommands(hint ?? codeEntry(code).action)}`;
 
 export function explainError(error: unknown): string {
   if (error instanceof DrillproofError) return explainFailure(packFailure(error));

@@ -14,7 +14,14 @@ import type { BundleReport } from '../../verify/report.ts';
 import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
 import type { VerifyProgress } from '../../verify/export/parts.ts';
-import { isExportPath, type OtherKind, readFile, recognizeKind, START_BYTES } from '../../evidence/source.ts';
+import {
+  isExportPath,
+  type OtherKind,
+  otherKindError,
+  readFile,
+  recognizeKind,
+  START_BYTES,
+} from '../../evidence/source.ts';
 import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
 import { viewReport } from './view.ts';
@@ -57,23 +64,16 @@ export async function verifyRequest(request: Request, context: RequestContext): 
   return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
 }
 
-const KEYS_HINT = 'Choose it under “Keys that you trust” instead.';
-const HINTS: Readonly<Record<Exclude<OtherKind, 'a signed envelope'>, string>> = {
-  'a key': KEYS_HINT,
-  'a trust store or a set of keys': KEYS_HINT,
-  'a report of drillproof':
-    'It states an earlier result. Choose the evidence that it is about, and verify again.',
-};
+const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
 
-/** @throws DrillproofError `export.NOT_AN_EXPORT` for a file of another kind, with the field in which to choose it */
+/** @throws DrillproofError `export.NOT_AN_EXPORT` for a file of another kind, with the place where it belongs */
 async function refuseOtherKinds(tree: BlobTree): Promise<void> {
   for (const [name, file] of tree.files) {
     const access = blobAccess(file, { path: name });
     const kind = recognizeKind(await access.read(0, Math.min(file.size, START_BYTES)));
-    if (kind === 'a signed envelope' || (kind === undefined && !isDocuments(tree))) continue;
-    const message = `${name} is ${kind === undefined ? 'neither evidence nor a signed report' : `${kind}, not evidence`}`;
-    const details = kind && { details: { hint: HINTS[kind] } };
-    throw new DrillproofError('export.NOT_AN_EXPORT', message, { path: name, ...details });
+    if (SIGNED.has(kind) || (kind === undefined && !isDocuments(tree))) continue;
+    if (kind !== undefined) throw otherKindError(name, kind);
+    throw new DrillproofError('export.NOT_AN_EXPORT', `${name} is neither evidence nor a signed report`);
   }
 }
 

@@ -12,15 +12,20 @@ import {
   SIGNER,
   useEvidenceFolder,
 } from '../make.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { isDeep } from '../../support/deep.ts';
+import { pack } from '../../support/evidence.ts';
 import { writeFiles } from '../../support/folder.ts';
 
 useEvidenceFolder(async () => {
   await mkdir('empty');
   await expectPass('verify part-1.zip --trust trust.json --format json=saved.json');
+  await expectPass('verify part-1.zip --trust trust.json --format html=saved.html');
+  await expectPass('policy init policy.yaml');
   await expectPass(`dsse create part-1.zip ${SIGNER} --out part.dsse.json`);
   await writeFiles('.', {
     'other/readme.txt': 'not an export',
+    'build.zip': await pack([['build.json', toUtf8('{}')]]),
     'cut.zip': (await readFile('part-1.zip')).subarray(0, 1000),
     'rsa.pem': execFileSync('openssl', ['genrsa', '2048'], { stdio: ['ignore', 'pipe', 'ignore'] }),
     token: 'dp_live_but_unknown\n',
@@ -44,6 +49,12 @@ describe('bad input', () => {
     ['verify key.pub.pem', 'export.NOT_AN_EXPORT'],
     ['verify saved.json', 'export.NOT_AN_EXPORT'],
     ['verify part.dsse.json', 'export.NOT_AN_EXPORT'],
+    ['verify export/manifest.json', 'export.NOT_AN_EXPORT'],
+    ['verify export/export.json', 'export.NOT_AN_EXPORT'],
+    ['verify export/export-attestation.json', 'export.NOT_AN_EXPORT'],
+    ['verify policy.yaml', 'export.NOT_AN_EXPORT'],
+    ['verify saved.html', 'export.NOT_AN_EXPORT'],
+    ['verify build.zip', 'export.NOT_AN_EXPORT'],
     ['inspect saved.json', 'export.NOT_AN_EXPORT'],
     ['verify part-1.zip --trust absent.json', 'io.NOT_FOUND'],
     ['verify part-1.zip --trust other', 'io.KIND'],
