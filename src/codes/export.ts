@@ -11,8 +11,8 @@ export const exportCodes = {
     'Get the complete export; nothing can be verified without its manifest.',
   ),
   'export.FILE_IRREGULAR': cite('formats §1, Export').unsupported(
-    'A link, device or folder has the name of a regular file of the evidence.',
-    'Copy the real bytes to that path; links are never followed.',
+    'A link, a device or a folder is in the place of a regular file of the evidence, or next to it.',
+    'Copy the real bytes to that path, or remove it if nothing lists it; links are never followed.',
   ),
   'export.MANIFEST_INVALID': cite('formats §1, Export manifest').malformed(
     'The export manifest breaks a rule of its format.',
@@ -67,7 +67,6 @@ export const exportCodes = {
   'export.FILE_UNCOVERED': cite('formats §1, Export').extra(
     'A file in the export is not listed in any manifest.',
     'Do not use it as evidence; remove it or find out who added it.',
-    'warning',
   ),
   'part.MISSING': cite('formats §4').missing(
     'The export lacks a part that its manifest lists.',

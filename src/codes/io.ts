@@ -119,7 +119,7 @@ export const ioCodes = {
     'Run the mirror again without --check; it fetches what is missing or damaged.',
   ),
   'mirror.TARGET_EXTRA': cite('formats §1, Export').extra(
-    'The mirror has parts or local reports that its export does not list.',
+    'The mirror has files that its export does not list.',
     'Find out who added the files in the message, and remove them.',
   ),
   'mirror.SOURCE_INVALID': cite('docs/archive/mirror.md, Faults').inaccessible(

@@ -12,6 +12,7 @@ import {
   formatBagManifest,
   CHECKSUMS,
 } from '../evidence/export/checksums.ts';
+import { isReceiptPath } from '../evidence/export/receipt.ts';
 import { DrillproofError } from '../errors.ts';
 import { hasExportFiles } from './claim.ts';
 import { writeOnce } from './finish.ts';
@@ -62,8 +63,8 @@ function wrapView(inner: MirrorView): MirrorView {
     size: (path) => inner.size(inside(path)),
     read: (path) => inner.read(inside(path)),
     async list(folder) {
-      const paths = await inner.list(inside(folder));
-      return paths.map((path) => path.slice(BAG_PAYLOAD.length));
+      const files = await inner.list(inside(folder).replace(/\/$/, ''));
+      return files.map((file) => ({ ...file, path: file.path.slice(BAG_PAYLOAD.length) }));
     },
     readClaim: () => inner.readClaim(),
   };
@@ -88,12 +89,13 @@ function wrapTarget(inner: MirrorTarget, options: BagOptions): MirrorTarget {
 
 /** Hashes the files that a mirror adds to the export: checksums, and the receipts of this run and earlier ones. */
 async function readAddedFiles(inner: MirrorTarget): Promise<ListedFile[]> {
-  const receipts = await inner.list(inside('receipts'));
+  const payload = wrapView(inner);
+  const receipts = (await payload.list('receipts')).filter(
+    ({ path, regular }) => regular && isReceiptPath(path),
+  );
   const added: ListedFile[] = [];
-  for (const path of [inside(CHECKSUMS), ...receipts]) {
-    const { digest, bytes } = await digestStream(inner.read(path));
-    added.push({ path: path.slice(BAG_PAYLOAD.length), digest, bytes });
-  }
+  for (const path of [CHECKSUMS, ...receipts.map((receipt) => receipt.path)])
+    added.push({ path, ...(await digestStream(payload.read(path))) });
   return added;
 }
 

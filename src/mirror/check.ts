@@ -1,5 +1,6 @@
 import { checkArguments, OBJECT } from '../bytes/arguments.ts';
 import { rejectWithReason, sumSizes } from '../bytes/async.ts';
+import type { Code } from '../codes/catalogue.ts';
 import type { ExportRef } from '../client/client.ts';
 import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
@@ -7,9 +8,10 @@ import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
-import { checkFile, listExtraFiles, listWanted } from './plan.ts';
+import { checkFile, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
+import { findExtraFiles } from '../verify/export/files.ts';
 
 /** The result of `checkMirror`. Sizes are bytes. */
 export type MirrorCheck = {
@@ -17,7 +19,7 @@ export type MirrorCheck = {
   readonly kind: 'mirror.check';
   readonly evidenceExportId: string;
   readonly manifestDigest: string;
-  /** `complete` if every file was verified and there is no extra part or local report; `unreadable` if some files could not be read and no other is wrong. */
+  /** `complete` if every file was verified and there is no extra file; `unreadable` if some files could not be read and no other is wrong. */
   readonly outcome: 'complete' | 'incomplete' | 'unreadable';
   readonly files: number;
   readonly bytes: number;
@@ -26,6 +28,8 @@ export type MirrorCheck = {
 export type MirrorFault = {
   readonly path: string;
   readonly found: Exclude<FoundState, 'proven'> | 'extra';
+  /** For an extra file, the code with which `verify` and `scrub` report it. */
+  readonly code: Code;
   readonly bytes: number;
 };
 
@@ -52,11 +56,10 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
   const faults: MirrorFault[] = [];
   run.report({ type: 'listed', files: files.length, bytes: sumSizes(files) });
   for (const file of files) {
-    const state = await checkFile(file, view, run);
-    if (state !== 'proven') faults.push({ path: file.path, found: state, bytes: file.bytes });
+    const found = await checkFile(file, view, run);
+    if (found !== 'proven') faults.push({ path: file.path, found, code: CODES[found], bytes: file.bytes });
   }
-  for (const path of await listExtraFiles(view, pinned.manifest))
-    faults.push({ path, found: 'extra', bytes: (await view.size(path)) ?? 0 });
+  faults.push(...(await findExtraFaults(view, pinned)));
   return {
     schemaVersion: 1,
     kind: 'mirror.check',
@@ -67,6 +70,23 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
     bytes: sumSizes(files),
     faults,
   };
+}
+
+const CODES: Readonly<Record<Exclude<FoundState, 'proven'>, Code>> = {
+  missing: 'mirror.TARGET_INCOMPLETE',
+  damaged: 'mirror.TARGET_INCOMPLETE',
+  unreadable: 'io.UNREADABLE',
+};
+
+async function findExtraFaults(view: MirrorView, { manifest }: Pinned): Promise<MirrorFault[]> {
+  const files = await view.list('');
+  const sizes = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  return findExtraFiles(manifest, files).map(({ path = '', code }) => ({
+    path,
+    found: code === 'io.UNREADABLE' ? 'unreadable' : 'extra',
+    code,
+    bytes: sizes.get(path) ?? 0,
+  }));
 }
 
 const EMPTY: MirrorView = {

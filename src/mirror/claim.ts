@@ -68,7 +68,10 @@ const FIRST_FOLDERS = ['parts', 'local-reports', 'receipts'];
 
 /** Checks if a folder of a target, empty or with a slash at its end, contains files of an export. */
 export async function hasExportFiles(target: MirrorView, folder = ''): Promise<boolean> {
-  for (const first of FIRST_FOLDERS) if ((await target.list(folder + first)).length > 0) return true;
+  for (const first of FIRST_FOLDERS) {
+    const files = await target.list(folder + first);
+    if (files.some((file) => file.folder !== true)) return true;
+  }
   return (await target.size(folder + EXPORT_MANIFEST)) !== undefined;
 }
 

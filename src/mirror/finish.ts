@@ -133,7 +133,9 @@ export async function appendReceipt(
 
 /** Finds the newest receipt. Names begin with the time, and each time is later than the previous one. */
 async function findLastReceipt(target: Target): Promise<ReceiptLink | undefined> {
-  const path = (await target.list('receipts')).findLast(isReceiptPath);
+  const path = (await target.list('receipts')).findLast(
+    (file) => file.regular && isReceiptPath(file.path),
+  )?.path;
   // A damaged receipt is named with its present digest. Verifying the chain reports the damage.
   return path === undefined ? undefined : { path, digest: (await digestStream(target.read(path))).digest };
 }

@@ -18,8 +18,9 @@ import {
   appendReceipt,
   type ReceiptFacts,
 } from './finish.ts';
-import { listExtraFiles, planFiles, listWanted, type Plan } from './plan.ts';
+import { planFiles, listWanted, type Plan } from './plan.ts';
 import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
+import { findExtraFiles } from '../verify/export/files.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** The files of the mirror after fetching, and those that could not be fetched. */
@@ -41,7 +42,7 @@ type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: 
  *   `expect.MANIFEST_MISMATCH`, `mirror.SOURCE_INVALID` for the manifest;
  *   `mirror.TARGET_FOREIGN`, `export.CHANGED`, `io.LOCKED` for the target; `mirror.SOURCE_INCOMPLETE` with
  *   `details.failures` (`path`, `code`, `message`) and `details.receipt` if some files could not be fetched;
- *   `mirror.TARGET_EXTRA` with `details.files`, after all files were fetched, if the target has others; the reason of an
+ *   `mirror.TARGET_EXTRA` with such `details.failures`, after all files were fetched, if the target has others; the reason of an
  *   aborted `signal`; and what the client and the target throw
  * @example
  * const client = createClient({ baseUrl: 'https://drills.example', token });
@@ -68,12 +69,19 @@ async function mirrorRun(run: Run): Promise<LinkedReceipt> {
 
 /** @throws DrillproofError `mirror.TARGET_EXTRA`, as a verification of the mirror fails for these files too */
 async function assertNoExtraFiles(target: MirrorTarget, { manifest }: Pinned): Promise<void> {
-  const files = await listExtraFiles(target, manifest);
-  const [first] = files;
+  const failures = findExtraFiles(manifest, await target.list('')).map(({ path, code, message }) => ({
+    path,
+    code,
+    message,
+  }));
+  const [first] = failures;
   if (first === undefined) return;
-  const more = files.length > 1 ? ` and ${files.length - 1} more` : '';
-  const message = `the mirror has ${first}${more}, which its export does not list`;
-  throw new DrillproofError('mirror.TARGET_EXTRA', message, { details: { files } });
+  const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
+  const message = `the mirror has ${first.path}${more}, which its export does not list`;
+  const seen = failures.some(({ code }) => code !== 'io.UNREADABLE');
+  throw new DrillproofError(seen ? 'mirror.TARGET_EXTRA' : 'io.UNREADABLE', message, {
+    details: { failures },
+  });
 }
 
 async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {

@@ -3,7 +3,6 @@ import { digestStream } from '../bytes/hash.ts';
 import type { Download, DownloadOptions } from '../client/http/download.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
-import { listManifestRows } from '../verify/export/files.ts';
 import type { FoundState, Run } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 
@@ -33,13 +32,6 @@ export function listWanted({ client, exportRef }: Run, manifest: ExportManifest)
     open: (options) => client.evidence.exports.localReports.archive({ ...exportRef, localReportId }, options),
   });
   return [...manifest.parts.map(part), ...manifest.localReports.map(report)];
-}
-
-/** Lists the parts and local reports in the target that the manifest does not list. */
-export async function listExtraFiles(view: MirrorView, manifest: ExportManifest): Promise<readonly string[]> {
-  const listed = new Set(listManifestRows(manifest).map(({ path }) => path));
-  const paths = [...(await view.list('parts')), ...(await view.list('local-reports'))];
-  return paths.filter((path) => !listed.has(path));
 }
 
 const readCommon = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | 'bytes'>) => ({

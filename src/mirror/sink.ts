@@ -1,6 +1,7 @@
 import type { Bytes } from '../bytes/platform.ts';
 import { collectBytes } from '../bytes/async.ts';
 import { defined } from '../bytes/arguments.ts';
+import type { SourceFile } from '../evidence/source.ts';
 
 /** The destination of a mirror, such as a folder or a bucket. */
 export type MirrorSink = {
@@ -36,8 +37,8 @@ export type MirrorTarget = {
   size(path: string): Promise<number | undefined>;
   /** The bytes of a file with its final name. */
   read(path: string): Bytes;
-  /** The sorted paths of everything below a folder but folders, with final names; none if the folder is missing. */
-  list(folder: string): Promise<readonly string[]>;
+  /** The sorted files and empty folders below a folder, `''` for the whole target; none if the folder is missing. */
+  list(folder: string): Promise<readonly SourceFile[]>;
   /** Writes a small file. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** Opens the incomplete file of an earlier run, or a new one. */

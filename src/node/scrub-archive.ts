@@ -14,6 +14,7 @@ import { evidenceExportIdSchema } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
 import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
 import { memorySource, type SourceFile } from '../evidence/source.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
@@ -22,7 +23,7 @@ import type { AwsEnvironment } from './s3/location.ts';
 import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './open-volume.ts';
 import { mirrorVolume } from './volume/mirror.ts';
-import { type ExportTree, type Level, openExport, PRIVATE, type Volume } from './volume/volume.ts';
+import { type ExportTree, type Level, openExport, type Volume } from './volume/volume.ts';
 
 /** The mirrors of an archive, or a single mirror. `openScrubArchive` opens one. */
 export type ScrubArchive = {
@@ -52,8 +53,6 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
   env: optional(OBJECT),
 };
 
-/** The folder of the journals next to the mirrors. */
-export const JOURNALS = '.drillproof/scrub';
 const LOG = '.jsonl';
 
 /** Names that identify a mirror, complete or not. */
@@ -155,7 +154,7 @@ async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
   if (isEmpty(level)) return { source: memorySource({}), files: new Map(), unfinished: false };
   const { source, folder } = await openExport(mirror, level);
   const files = await source.files();
-  const exported = files.filter(({ path }) => path !== PRIVATE && !path.startsWith(`${PRIVATE}/`));
+  const exported = files.filter(({ path }) => path !== PRIVATE && !isWorkFile(path));
   return {
     source,
     files: new Map(exported.map((file) => [file.path, file])),

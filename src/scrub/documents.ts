@@ -31,7 +31,7 @@ export async function readDocuments(place: ScrubPlace, first: ScrubView, scrub: 
   for (let tries = 1; ; tries++) {
     const tree = await verifyExportTree(view.source, scrub.verify);
     const faults = [
-      ...toFaults(tree.findings).filter(({ found, path }) => found !== 'extra' || view.files.has(path)),
+      ...toFaults(tree.findings),
       ...(await checkReceipts(view, scrub)),
       ...(await checkChecksums(view, tree)),
     ];

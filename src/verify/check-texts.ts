@@ -81,7 +81,7 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
     ],
   },
   'export.files': {
-    sentence: 'exactly the listed parts and reports exist',
+    sentence: 'exactly the listed parts and reports exist, and no other file',
     own: ['part.EXTRA', 'local-report.EXTRA', 'export.FILE_UNCOVERED'],
     shared: ['export.FILE_IRREGULAR', 'io.UNREADABLE'],
   },

@@ -32,9 +32,10 @@ export const receiptFacts = {
 /** A target that holds files in memory. */
 const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> => ({
   list: async (folder) =>
-    Object.keys(files)
-      .filter((path) => path.startsWith(`${folder}/`))
-      .toSorted(compareUtf8),
+    Object.entries(files)
+      .filter(([path]) => path.startsWith(`${folder}/`))
+      .map(([path, { length }]) => ({ path, bytes: length, regular: true }))
+      .toSorted((a, b) => compareUtf8(a.path, b.path)),
   async *read(path) {
     yield files[path] ?? new Uint8Array();
   },

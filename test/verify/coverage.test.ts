@@ -168,7 +168,7 @@ describe('a folder in place of a file', () => {
   );
 
   test.each([
-    ['notes', 'verified', ['export.FILE_UNCOVERED'], ['notes']],
+    ['notes', 'failed', ['export.FILE_UNCOVERED'], ['notes']],
     ['parts/extra.zip', 'failed', ['part.EXTRA'], ['parts/extra.zip']],
     ['receipts', 'verified', [], []],
   ])(

@@ -1,11 +1,10 @@
 import { codeEntry } from '../../codes/catalogue.ts';
-import type { Code } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
 import { DrillproofError } from '../../errors.ts';
 import { BAG_MANIFEST, CHECKSUMS } from '../../evidence/export/checksums.ts';
 import type { ArchiveOutcome } from '../../mirror/archive.ts';
 import type { FileState } from '../../mirror/run.ts';
-import type { MirrorCheck, MirrorFault } from '../../mirror/check.ts';
+import type { MirrorCheck } from '../../mirror/check.ts';
 import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import type { ArchiveReport } from '../../report/many/archives.ts';
@@ -92,40 +91,27 @@ export async function writeCheck(cli: Cli, check: MirrorCheck, to: string): Prom
 /** Throws for an incomplete mirror, which counts as failed among many. */
 export function assertComplete({ outcome, files, faults }: MirrorCheck): void {
   if (outcome === 'complete') return;
-  const kind = (['missing', 'damaged', 'extra'] as const).find((found) =>
-    faults.some((fault) => fault.found === found),
-  );
+  const worst =
+    faults.find(({ found }) => found === 'missing' || found === 'damaged')?.code ??
+    (faults.some(({ found }) => found === 'extra') ? 'mirror.TARGET_EXTRA' : 'io.UNREADABLE');
   const absent = faults.length === files && faults.every(({ found }) => found === 'missing');
-  const failures = absent ? [] : faults.map(describeFile);
+  const failures = absent ? [] : faults.map(({ path, found, code }) => ({ path, code, message: found }));
   const message = absent
     ? `it is not in the target: ${countNoun(files, 'file')} missing`
     : `${countNoun(faults.length, 'fault')} in a mirror of ${countNoun(files, 'file')}`;
-  throw new DrillproofError(CODES[kind ?? 'unreadable'], message, { details: { failures } });
+  throw new DrillproofError(worst, message, { details: { failures } });
 }
-
-const CODES: Readonly<Record<MirrorFault['found'], Code>> = {
-  missing: 'mirror.TARGET_INCOMPLETE',
-  damaged: 'mirror.TARGET_INCOMPLETE',
-  extra: 'mirror.TARGET_EXTRA',
-  unreadable: 'io.UNREADABLE',
-};
-
-const describeFile = ({ path, found }: MirrorFault) => ({
-  path,
-  code: CODES[found],
-  message: found,
-});
 
 function formatMirrorCheck(check: MirrorCheck, to: string): string {
   const { outcome, evidenceExportId, manifestDigest, files, bytes, faults } = check;
-  const rows = faults.map((fault) => [fault.found, fault.path, size(fault.bytes)]);
+  const rows = faults.map((fault) => [fault.found, fault.path, fault.code, size(fault.bytes)]);
   const lines = alignFacts([
     [outcome, evidenceExportId],
     ['place', to],
     ['manifest', manifestDigest],
     ['files', `${countNoun(files, 'file')}, ${size(bytes)}; ${faults.length} missing, damaged or extra`],
   ]);
-  return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'size'], rows)}`;
+  return rows.length === 0 ? lines : `${lines}\n${formatTable(['found', 'file', 'code', 'size'], rows)}`;
 }
 
 export type Discovery = {

@@ -21,12 +21,18 @@ export function directorySource(root: string): EvidenceSource {
   checkArguments({ root: TEXT }, { root });
   return {
     kind: 'directory',
-    files: async () => [...walk(Buffer.from(root), '')].toSorted((a, b) => compareUtf8(a.path, b.path)),
+    files: async () => listFolderTree(root),
     async open(path) {
       refuseLinks(root, path);
       return openFile(join(root, path), { followLink: false });
     },
   };
+}
+
+/** Lists the files, and the empty folders, below a folder of a tree; `''` is its root. */
+export function listFolderTree(root: string, folder = ''): SourceFile[] {
+  const files = walk(Buffer.from(join(root, folder)), folder === '' ? '' : `${folder}/`);
+  return [...files].filter(({ path }) => path !== folder).toSorted((a, b) => compareUtf8(a.path, b.path));
 }
 
 function* walk(folder: Buffer, prefix: string): Generator<SourceFile> {

@@ -53,7 +53,8 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /** The flag with which the system refuses a link at the end of a path; 0 if there is none. */
 export const NO_LINK: number = constants.O_NOFOLLOW ?? 0;
 
-function openRegular(
+/** Opens a regular file. @throws as `openFile` */
+export function openRegular(
   path: string,
   followLink: boolean,
 ): { readonly fd: number; readonly stats: BigIntStats } {

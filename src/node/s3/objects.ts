@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
-import type { Bucket, ListedObject } from './bucket.ts';
+import type { EvidenceSource, OpenFile, SourceFile } from '../../evidence/source.ts';
+import type { Bucket, ListedObject, ObjectFacts } from './bucket.ts';
 import type { ByteRange, ObjectRef } from './location.ts';
 import { s3Error } from './errors.ts';
 
@@ -150,6 +150,12 @@ export async function listTree(bucket: Bucket, prefix: string): Promise<Map<stri
   return tree;
 }
 
+/** Lists the objects of a tree as the files of an export, sorted. */
+export const listObjects = (tree: ReadonlyMap<string, ObjectFacts>): SourceFile[] =>
+  [...tree]
+    .map(([path, { bytes, etag }]) => ({ path, bytes, regular: true, identity: `${bytes}:${etag}` }))
+    .toSorted((a, b) => compareUtf8(a.path, b.path));
+
 /**
  * Reads the tree below a prefix. An object that is replaced after it was listed is not read (`io.CHANGED`). A key that is
  * not a valid path, such as one with an empty step, is listed unchanged; no manifest lists it.
@@ -159,15 +165,7 @@ export function s3Source(bucket: Bucket, prefix: string): EvidenceSource {
   const tree = (): Promise<Map<string, ListedObject>> => (listing ??= listTree(bucket, prefix));
   return {
     kind: 's3',
-    async files() {
-      const files = [...(await tree())].map(([path, { bytes, etag }]) => ({
-        path,
-        bytes,
-        regular: true,
-        identity: `${bytes}:${etag}`,
-      }));
-      return files.toSorted((a, b) => compareUtf8(a.path, b.path));
-    },
+    files: async () => listObjects(await tree()),
     async open(path) {
       const object = (await tree()).get(path);
       if (object !== undefined) return objectAccess(bucket, object);

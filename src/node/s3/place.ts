@@ -1,7 +1,7 @@
 import { type Digest, digestOf, digestStream } from '../../bytes/hash.ts';
 import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
-import { PRIVATE } from '../volume/volume.ts';
+import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';
 import type { Retention } from './location.ts';
 import type { Lease } from './lease.ts';

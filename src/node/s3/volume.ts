@@ -1,9 +1,9 @@
-import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
+import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { OpenFile } from '../../evidence/source.ts';
 import type { ScrubJournal } from '../../scrub/options.ts';
-import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Volume } from '../volume/volume.ts';
+import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Volume } from '../volume/volume.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease } from './lease.ts';
 import {
@@ -13,7 +13,15 @@ import {
   type Retention,
   type S3Location,
 } from './location.ts';
-import { listTree, missingObject, objectAccess, readObject, s3Source, streamObject } from './objects.ts';
+import {
+  listObjects,
+  listTree,
+  missingObject,
+  objectAccess,
+  readObject,
+  s3Source,
+  streamObject,
+} from './objects.ts';
 import { keyIn, writeSmall, type Place } from './place.ts';
 import { needsLock, assertLockable, ensureRetained } from './retention.ts';
 import { loadSdk } from './sdk.ts';
@@ -85,7 +93,7 @@ function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, Obj
       yield* streamObject(bucket, { key, ...facts });
     },
     list: async (folder) =>
-      [...tree.keys()].filter((path) => path.startsWith(`${folder}/`)).toSorted(compareUtf8),
+      listObjects(tree).filter(({ path }) => folder === '' || path.startsWith(`${folder}/`)),
   };
 }
 

@@ -14,7 +14,7 @@ import { setImmediate } from 'node:timers/promises';
 import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 import { flushFolder, fsyncFile } from '../durable-file.ts';
-import { NO_LINK } from '../evidence/file-access.ts';
+import { NO_LINK, openRegular } from '../evidence/file-access.ts';
 import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -98,7 +98,7 @@ function statKind(path: string, kind: 'file' | 'folder'): Stats | undefined {
 
 /** Reads a file, each piece in new memory. */
 export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const fd = attempt(file, 'read', () => openSync(file, constants.O_RDONLY | NO_LINK));
+  const { fd } = openRegular(file, false);
   try {
     yield* readDescriptor(fd, file);
   } finally {

@@ -1,12 +1,13 @@
-import { readdirSync, renameSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
+import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { ScrubJournal } from '../../scrub/options.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
-import { directorySource } from '../evidence/directory-source.ts';
+import { directorySource, listFolderTree } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
 import { attempt, awaitCall, awaitOptional } from '../fs-errors.ts';
 import {
@@ -21,7 +22,7 @@ import {
 } from './files.ts';
 import { takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
-import { CLAIM, MAX_LOG_BYTES, PRIVATE, type Files, type Hold, type Level, type Volume } from './volume.ts';
+import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Level, type Volume } from './volume.ts';
 
 /** Files that are flushed together. Each of them is open. */
 const COMMITS_AT_ONCE = 32;
@@ -68,20 +69,12 @@ const openFiles = (root: string): Files => ({
   async *read(path) {
     yield* readPieces(placeIn(root, path));
   },
-  list: async (folder) => (await listTree(root, folder)).toSorted(compareUtf8),
+  async list(folder) {
+    const place = folder === '' ? root : placeIn(root, folder);
+    const entry = attempt(place, 'read', () => lstatSync(place, { throwIfNoEntry: false }));
+    return entry?.isDirectory() === true ? listFolderTree(root, folder) : [];
+  },
 });
-
-async function listTree(root: string, folder: string): Promise<string[]> {
-  const place = placeIn(root, folder);
-  const entries = (await awaitOptional(place, readdir(place, { withFileTypes: true }))) ?? [];
-  const paths: string[] = [];
-  for (const entry of entries) {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) paths.push(...(await listTree(root, path)));
-    else paths.push(path);
-  }
-  return paths;
-}
 
 async function holdFolder(folder: string): Promise<Hold> {
   const root = await makeRoot(folder);

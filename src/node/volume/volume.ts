@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
+import { PRIVATE } from '../../evidence/export/receipt.ts';
 import { bagSource, isBag } from '../../evidence/subtrees.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
 import type { MirrorTarget, MirrorView } from '../../mirror/sink.ts';
 import type { ScrubJournal } from '../../scrub/options.ts';
 
-/** The folder in a mirror for its lock, its claim and unfinished files, on the same disk, so that a rename is atomic. */
-export const PRIVATE = '.drillproof-mirror';
 /** The file that names the export of an unfinished mirror. */
 export const CLAIM = `${PRIVATE}/claim.json`;
 /** Larger than the lines of ten times the largest number of files of an export. */

@@ -14,6 +14,7 @@ import {
   parseBagInfo,
   parseBagManifest,
 } from '../../evidence/export/checksums.ts';
+import { isWorkFile } from '../../evidence/export/receipt.ts';
 import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
 import type { ExportManifest } from '../../evidence/export/manifest.ts';
 import { finding, findingsOf } from '../finding.ts';
@@ -51,7 +52,7 @@ export async function checkBag(
   } catch (error) {
     return recordCheck('export.bag', findingsOf(error, EXPORT));
   }
-  const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD));
+  const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD) && !isWorkFile(path));
   const wrongSize = listWrongSizes(manifest, files, BAG_PAYLOAD);
   const bag = { source, settings, files, tags, wrongSize, digests };
   const findings = [

@@ -20,7 +20,7 @@ import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
 import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments } from './documents.ts';
-import { checkMirrorFiles, listFiles, NO_FILES, listManifestRows, listUncoveredFiles } from './files.ts';
+import { checkMirrorFiles, listFiles, NO_FILES, listExtraFiles, listManifestRows } from './files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
 import { rateFindings, pickWorstVerdict, warnAboutUncovered } from '../verdict.ts';
@@ -242,7 +242,7 @@ function measureExportCoverage(
       resource +
       covered,
     attestedBytes: attested + sum(signed),
-    uncovered: listUncoveredFiles(manifest.document, files).map((file) => file.path),
+    uncovered: listExtraFiles(manifest.document, files.all).map((file) => file.path),
     mirrorFiles: mirror,
   };
 }

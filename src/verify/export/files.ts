@@ -3,7 +3,7 @@ import { CHECKSUMS, parseChecksums } from '../../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../../evidence/export/manifest.ts';
-import { isReceiptFile, parseReceipt } from '../../evidence/export/receipt.ts';
+import { isReceiptPath, isWorkFile, JOURNALS, parseReceipt, PRIVATE } from '../../evidence/export/receipt.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';
@@ -23,7 +23,9 @@ import type { Finding } from '../report.ts';
 export const NO_FILES: Files = { all: [], byPath: new Map(), mirror: [] };
 
 const DOCUMENTS: ReadonlySet<string> = new Set([EXPORT_MANIFEST, EXPORT_RESOURCE, EXPORT_ATTESTATION]);
-const isMirrorFile = (path: string): boolean => path === CHECKSUMS || isReceiptFile(path);
+/** True for a file that this program adds to a mirror. */
+const isMirrorFile = ({ path, regular }: SourceFile): boolean =>
+  regular && (path === CHECKSUMS || isReceiptPath(path) || isWorkFile(path));
 
 /** Lists the tree; there is no value if it cannot be listed, which leaves the verdict open. */
 export async function listFiles(source: EvidenceSource, { limits }: Settings): Promise<ReadStep<Files>> {
@@ -34,7 +36,7 @@ export async function listFiles(source: EvidenceSource, { limits }: Settings): P
     const value = {
       all,
       byPath: new Map([...listImpliedFolders(all), ...all].map((file) => [file.path, file])),
-      mirror: all.filter(({ path }) => isMirrorFile(path)),
+      mirror: all.filter(isMirrorFile),
     };
     return { ...noteFindings(exceeded), value };
   } catch (error) {
@@ -57,7 +59,14 @@ function listImpliedFolders(files: readonly SourceFile[]): SourceFile[] {
 }
 
 /** Folders that may be empty. */
-const FOLDERS: ReadonlySet<string> = new Set(['parts', 'local-reports', 'receipts']);
+const FOLDERS: ReadonlySet<string> = new Set([
+  'parts',
+  'local-reports',
+  'receipts',
+  PRIVATE,
+  `${PRIVATE}/partial`,
+  JOURNALS,
+]);
 
 /** A tree that could not be listed was not read, so the reason is not a fault of the evidence. */
 const toUnread = (fault: Finding): Finding =>
@@ -68,15 +77,18 @@ export const listManifestRows = (
 ): readonly (PartRow | LocalReportRow)[] =>
   manifest === undefined ? [] : [...manifest.parts, ...manifest.localReports];
 
-/** Files that the manifest does not list and a mirror does not add. */
-export function listUncoveredFiles(manifest: ExportManifest | undefined, files: Files): SourceFile[] {
+/** Everything that the manifest does not list and a mirror does not add: files, links, devices and empty folders. */
+export function listExtraFiles(
+  manifest: ExportManifest | undefined,
+  files: readonly SourceFile[],
+): SourceFile[] {
   const listed = new Set(listManifestRows(manifest).map((row) => row.path));
-  return files.all.filter(
-    ({ path, folder }) =>
-      !DOCUMENTS.has(path) &&
-      !listed.has(path) &&
-      !isMirrorFile(path) &&
-      !(folder === true && FOLDERS.has(path)),
+  return files.filter(
+    (file) =>
+      !DOCUMENTS.has(file.path) &&
+      !listed.has(file.path) &&
+      !isMirrorFile(file) &&
+      !(file.folder === true && FOLDERS.has(file.path)),
   );
 }
 
@@ -93,14 +105,18 @@ export function listWrongSizes(
   return new Set(wrong.map(({ path }) => path));
 }
 
-/** `export.files`: exactly the listed parts and reports exist, and every other file is reported (formats §1, Export). */
-export function checkFiles(manifest: ExportManifest | undefined, files: Files): Step {
-  if (manifest === undefined) return NOTHING;
-  const findings: Finding[] = listUncoveredFiles(manifest, files).map((file) => {
+/** The findings about extra files, the same in `verify`, `scrub` and `mirror` (formats §1, Export). */
+export const findExtraFiles = (manifest: ExportManifest, files: readonly SourceFile[]): Finding[] =>
+  listExtraFiles(manifest, files).map((file) => {
     const { path, regular, folder } = file;
     if (!regular && folder === undefined) return irregularFinding(EXPORT, file);
     return finding(chooseExtraCode(path), EXPORT, { path, message: `no manifest lists ${path}` });
   });
+
+/** `export.files`: exactly the listed parts and reports exist, and no other file (formats §1, Export). */
+export function checkFiles(manifest: ExportManifest | undefined, files: Files): Step {
+  if (manifest === undefined) return NOTHING;
+  const findings = findExtraFiles(manifest, files.all);
   if (listManifestRows(manifest).every((row) => files.byPath.has(row.path)))
     return recordCheck('export.files', findings);
   // The missing part or report has the finding.
@@ -119,6 +135,7 @@ const chooseExtraCode = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'e
 export async function checkMirrorFiles({ source, settings, files }: ExportContext): Promise<Step> {
   const findings: Finding[] = [];
   for (const { path } of files.mirror) {
+    if (isWorkFile(path)) continue;
     try {
       // Both formats name every file of the export, so they grow with its manifest.
       const bytes = await readFile(source, path, settings.limits.manifestBytes);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
@@ -89,34 +89,53 @@ describe('mirror of a server that lies ends with 3 and advises no option', () =>
   });
 });
 
+const write = (file: string): Promise<void> => writeFile(file, 'x');
+const link = (file: string): Promise<void> => symlink('../manifest.json', file);
+const pipe = async (file: string): Promise<void> => void execFileSync('mkfifo', [file]);
+
 describe('a file too many in a mirror', () => {
   it.each([
-    ['parts/evidence_000000000099.zip', ''],
-    ['parts/folder/evidence_000000000099.zip', ''],
-    ['local-reports/lrep_99.zip', ''],
-    ['parts/evidence_000000000099.zip', '--bagit'],
-  ])('%s fails verify, scrub, mirror and mirror --check, and is not removed%s', async (path, form) => {
-    const to = `extra-${path.replaceAll('/', '-')}${form}`;
-    expect((await mirror(`--to ${to} ${form}`)).code).toBe(0);
-    const file = served.path(join(to, form === '' ? '' : 'data', path));
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, 'x');
-    const code = path.startsWith('parts') ? 'part.EXTRA' : 'local-report.EXTRA';
-    await expectResult(served.run(`verify ${to} --trust trust.json --jobs 1`), 1, code);
-    await expectResult(served.run(`scrub ${to}`), 1, code);
-    await expectResult(mirror(`--to ${to} ${form}`), 1, 'mirror.TARGET_EXTRA');
-    const { code: exit, stdout } = await mirror(`--to ${to} ${form} --check --json`);
-    expect([exit, JSON.parse(stdout)]).toMatchObject([1, { faults: [{ path, found: 'extra', bytes: 1 }] }]);
-    await rm(file);
-    await expectResult(mirror(`--to ${to} ${form}`), 0);
-  });
+    ['parts/evidence_000000000099.zip', 'part.EXTRA', write],
+    ['parts/folder/evidence_000000000099.zip', 'part.EXTRA', write],
+    ['parts/empty', 'part.EXTRA', mkdir],
+    ['parts/link', 'export.FILE_IRREGULAR', link],
+    ['local-reports/lrep_99.zip', 'local-report.EXTRA', write],
+    ['local-reports', 'export.FILE_UNCOVERED', write],
+    ['receipts/evil.json', 'export.FILE_UNCOVERED', write],
+    ['note.txt', 'export.FILE_UNCOVERED', write],
+    ['.drillproof-mirror/evil.zip', 'export.FILE_UNCOVERED', write],
+    ['fifo', 'export.FILE_IRREGULAR', pipe],
+    ['receipts/20260101T000000.000Z-000000000000.json', 'export.FILE_IRREGULAR', pipe],
+  ])(
+    '%s fails verify, scrub, mirror and mirror --check with %s, and is not removed',
+    async (path, code, make) => {
+      for (const form of ['', '--bagit']) {
+        const to = `extra-${path.replaceAll('/', '-')}${form}`;
+        expect((await mirror(`--to ${to} ${form}`)).code).toBe(0);
+        const file = served.path(join(to, form === '' ? '' : 'data', path));
+        const folders = await mkdir(dirname(file), { recursive: true });
+        await make(file);
+        await expectResult(served.run(`verify ${to} --trust trust.json --jobs 1`), 1, code);
+        await expectResult(served.run(`scrub ${to}`), 1, code);
+        const text = await expectResult(mirror(`--to ${to} ${form}`), 1, 'mirror.TARGET_EXTRA');
+        expect(text).toContain(code);
+        const { code: exit, stdout } = await mirror(`--to ${to} ${form} --check --json`);
+        expect([exit, JSON.parse(stdout)]).toMatchObject([1, { faults: [{ path, found: 'extra', code }] }]);
+        await rm(folders ?? file, { recursive: true });
+        await expectResult(mirror(`--to ${to} ${form}`), 0);
+      }
+    },
+  );
 
-  it('next to the evidence is a remark of verify and scrub, and no fault of a mirror', async () => {
-    await mirror('--to remark');
-    await writeFile(served.path('remark/notes.txt'), 'x');
-    await expectResult(served.run('verify remark --trust trust.json --jobs 1'), 0, 'export.FILE_UNCOVERED');
-    await expectResult(served.run('scrub remark'), 0, 'export.FILE_UNCOVERED');
-    await expectResult(mirror('--to remark'), 0);
+  it('is not the lock of another run or a journal of scrubs', async () => {
+    await mirror('--to busy');
+    for (const path of ['.drillproof-mirror/partial', '.drillproof/scrub'])
+      await mkdir(served.path(`busy/${path}`), { recursive: true });
+    await writeFile(served.path('busy/.drillproof-mirror/lock'), '{}');
+    await writeFile(served.path('busy/.drillproof/scrub/bucket.jsonl'), '');
+    await expectResult(served.run('verify busy --trust trust.json --jobs 1'), 0);
+    await expectResult(served.run('scrub busy'), 0);
+    await expectResult(mirror('--to busy --check'), 0);
   });
 
   it('fails mirror --all and mirror --all --check for its export only, after what is missing was fetched', async () => {

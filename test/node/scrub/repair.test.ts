@@ -153,11 +153,16 @@ describe('a repair from a second mirror', () => {
     expect(await readBelow(first)).toEqual(before);
   });
 
-  test('leaves an extra file unchanged', async () => {
+  test('leaves an extra file unchanged, and does not call the mirror good', async () => {
     const { first, second } = await makeTwoMirrors();
     await writeFile(join(first, 'note.txt'), 'x');
     await rot(partOf(first));
-    expect((await scrubAndRepair(first, second)).outcome).toBe('good');
+    const { outcome, faults } = await scrubAndRepair(first, second);
+    expect(outcome).toBe('damaged');
+    expect(faults.map(({ path, repair }) => [path, repair])).toEqual([
+      ['note.txt', undefined],
+      [PART, 'repaired'],
+    ]);
     expect(await readFile(join(first, 'note.txt'), 'utf8')).toBe('x');
   });
 

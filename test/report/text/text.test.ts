@@ -131,15 +131,15 @@ describe('findings', () => {
     verdict: 'failed',
     findings: [
       finding('export.COMPLETENESS_CLAIMED', 'export', { message: 'a note' }),
-      finding('export.FILE_UNCOVERED', 'export', { path: 'x', message: 'a warning' }),
+      finding('bag.TAG_UNLISTED', 'export', { path: 'x', message: 'a warning' }),
     ],
     parts: [part(1), failedPart(2)],
   });
 
   it('have code, meaning, action, subject, path, expected and actual, the most severe first', () => {
     const text = section(renderText(failing), 'Findings: 1 error, 1 warning, 1 note');
-    const order = ['part.DIGEST_MISMATCH', 'export.FILE_UNCOVERED', 'export.COMPLETENESS_CLAIMED'].map(
-      (code) => text.indexOf(code),
+    const order = ['part.DIGEST_MISMATCH', 'bag.TAG_UNLISTED', 'export.COMPLETENESS_CLAIMED'].map((code) =>
+      text.indexOf(code),
     );
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(0);

@@ -85,11 +85,12 @@ describe('an export in a BagIt bag', () => {
     expect(counts.closed).toBe(counts.opened.length);
   });
 
+  const RECEIPT = 'receipts/20260101T000000.000Z-000000000000.json';
   it.each([
-    ['a payload file that only the bag lists', 'data/notes.txt'],
+    ['a payload file that only the bag lists', `data/${RECEIPT}`],
     ['a tag file', 'manifest-sha256.txt'],
   ])('stays open when %s cannot be read', async (_, path) => {
-    const bag = memorySource(bagOf({ ...files, 'notes.txt': toUtf8('hi') }));
+    const bag = memorySource(bagOf({ ...files, [RECEIPT]: toUtf8('{}') }));
     const report = await verifySource(bagSource(failReads(bag, path)));
     expect([report.verdict, stateOf(report)]).toEqual(['incomplete', 'not_checked']);
   });

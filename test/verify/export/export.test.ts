@@ -120,10 +120,10 @@ describe('the verdict on an export', () => {
 });
 
 describe('another file in an export', () => {
-  test('is reported as uncovered and does not change the verdict', async () => {
+  test('is reported as uncovered and fails the export', async () => {
     const more = { 'notes.txt': toUtf8('x'), 'receipts/note.txt': toUtf8('xy') };
     const report = await verify({ ...sample.files, ...more });
-    expect([report.verdict, codesOf(report)]).toEqual(['verified', ['export.FILE_UNCOVERED']]);
+    expect([report.verdict, codesOf(report)]).toEqual(['failed', ['export.FILE_UNCOVERED']]);
     expect(report.coverage.uncovered).toEqual(['notes.txt', 'receipts/note.txt']);
     expect(report.coverage.totalBytes - report.coverage.coveredBytes).toBe(3);
   });

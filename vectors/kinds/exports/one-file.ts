@@ -62,7 +62,7 @@ export const oneFile = (): Case[] => {
     judge(
       'zip-deflated',
       zip((all) => [...all, extra]),
-      { result: 'verified', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
+      { result: 'failed', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
       'OneFile',
       'a file that is compressed and not evidence',
     ),

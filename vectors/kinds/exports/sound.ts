@@ -1,5 +1,5 @@
 import { T, bundle } from '../../make/bundle.ts';
-import { sha256Of } from '../../make/bytes.ts';
+import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { makeExport } from '../../make/export.ts';
 import { CLAIMED, type Case, DIGEST, TWO, UNATTESTED, adding, judge, tree } from './case.ts';
 
@@ -94,10 +94,16 @@ export const sound = (): Case[] => [
   ),
   judge(
     'mirror-files',
-    tree(adding('SHA256SUMS', `${'0'.repeat(64)}  manifest.json\n`)),
+    tree({
+      files: (before) => ({
+        ...before,
+        SHA256SUMS: utf8(`${'0'.repeat(64)}  manifest.json\n`),
+        '.drillproof-mirror/lock': utf8('{}'),
+      }),
+    }),
     { result: 'verified', codes: [UNATTESTED] },
     'MirrorFile',
-    'checksums, which a mirror adds and nothing depends on',
+    'checksums and the lock of a run, which a mirror adds and nothing depends on',
   ),
   judge(
     'mirror-files-broken',
@@ -108,7 +114,7 @@ export const sound = (): Case[] => [
   ),
   judge(
     'receipt-broken',
-    tree(adding('receipts/1.json', '{}')),
+    tree(adding('receipts/20260101T000000.000Z-000000000000.json', '{}')),
     { result: 'verified', codes: [UNATTESTED, 'receipt.INVALID'] },
     'MirrorFile',
     'a receipt that breaks its format',
@@ -116,7 +122,7 @@ export const sound = (): Case[] => [
   judge(
     'uncovered',
     tree(adding('README.txt', 'hello')),
-    { result: 'verified', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
+    { result: 'failed', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
     'ExtraFile',
     'a file that nothing covers, outside the folders of evidence',
   ),
