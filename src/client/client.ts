@@ -132,7 +132,7 @@ export type Client = Methods & {
     options?: DownloadOptions,
   ): Promise<Download>;
   /**
-   * Every local report of an export, page by page.
+   * Every local report of an export, page by page. Items do not name their export, so compare them with its manifest.
    * @throws LimitError `client.PAGES_EXCEEDED`; TransportError `transport.RESPONSE_INVALID` for a report that comes twice or
    *   an ordinal that does not rise
    */

@@ -24,7 +24,7 @@ const call = (line: string, url: string) =>
 await expectPass(`policy init ${root}/policy.yaml`);
 
 const LINES: readonly (readonly [line: string, operation: string])[] = [
-  [`reports ${evidenceExportId}`, 'evidence.exports.localReports'],
+  [`reports ${evidenceExportId}`, 'evidence.exports.read'],
   [`tool-source sha256:${'0'.repeat(64)} package`, 'builds.tools.source'],
   [`mirror ${evidenceExportId} --to ${root}/none`, 'export.json'],
   [`mirror --all --to ${root}/none`, 'the list of exports'],
