@@ -1,6 +1,6 @@
-import { Command, type Option } from 'commander';
+import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
-import { isRepeatable } from './shared/options/options.ts';
+import { CliCommand } from './shared/options/command.ts';
 import { usageError } from './shared/options/values.ts';
 import { readVersion } from './shared/output/product.ts';
 
@@ -14,24 +14,8 @@ Examples:
   $ drillproof verify ./mirror --trust trust.json
   $ drillproof explain part.DIGEST_MISMATCH`;
 
-/** Refuses a second value of an option, which would replace the first without a word. */
-class StrictCommand extends Command {
-  override createCommand(name?: string): Command {
-    return new StrictCommand(name);
-  }
-
-  override addOption(option: Option): this {
-    this.on(`option:${option.name()}`, () => {
-      const isGiven = this.getOptionValueSource(option.attributeName()) === 'cli';
-      if (isGiven && !option.isBoolean() && !isRepeatable(option))
-        throw usageError(`--${option.name()} is given twice`, 'Give it once.');
-    });
-    return super.addOption(option);
-  }
-}
-
-export async function createProgram(argv: readonly string[], cli: Cli): Promise<Command> {
-  const program = new StrictCommand('drillproof')
+export async function createProgram(argv: readonly string[], cli: Cli): Promise<CliCommand> {
+  const program = new CliCommand('drillproof')
     .description('Package, mirror and verify the evidence of drill runs.')
     .usage('<command> [options]')
     .helpOption('-h, --help', 'show help')
@@ -57,7 +41,7 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
   return program;
 }
 
-async function addCommands(program: Command, argv: readonly string[], cli: Cli): Promise<void> {
+async function addCommands(program: CliCommand, argv: readonly string[], cli: Cli): Promise<void> {
   const called = argv[0] === 'help' ? argv[1] : argv[0];
   for (const [name, { summary, group, load }] of Object.entries(COMMANDS)) {
     const command = program
@@ -97,7 +81,7 @@ function readPath(value: unknown): string | undefined {
   return isSpec && typeof value.file === 'string' ? value.file : undefined;
 }
 
-type Define = (command: Command, cli: Cli) => void;
+type Define = (command: CliCommand, cli: Cli) => void;
 
 type CommandRow = {
   readonly summary: string;

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS, createProgram } from '../../src/cli/program.ts';
+import { CliCommand } from '../../src/cli/shared/options/command.ts';
 import { findCommand } from '../../src/cli/shared/output/failed.ts';
 import { call, expectPass, world } from './make.ts';
 
@@ -94,6 +95,64 @@ const parse = (command: Command, words: readonly string[]): unknown => {
   }
 };
 
+const acceptedBy = (command: Command, { long, argChoices = [] }: Option): string | undefined =>
+  [...argChoices, ...VALUES].find((value) => parse(command, [long!, value]) === 'accepted');
+
+/** The words of an option: its flag, and a value that it accepts. */
+async function formatOption(name: string, option: Option): Promise<string> {
+  if (option.isBoolean() || option.optional) return option.long!;
+  const command = findCommand(await createProgram([name], world()), name.split(' '));
+  return `${option.long}=${acceptedBy(command, option)}`;
+}
+
+/** Calls a command with an option, its required options and arguments; returns the exit code and standard error. */
+async function callWith(name: string, command: Command, used: readonly Option[]) {
+  const given = new Set([...command.options.filter(({ mandatory }) => mandatory), ...used]);
+  const words = await Promise.all([...given].map((option) => formatOption(name, option)));
+  const args = command.registeredArguments.filter(({ required }) => required).map(() => 'absent');
+  const { code, stderr } = await call([...name.split(' '), ...words, ...args].join(' '));
+  return { code, stderr };
+}
+
+const declared = [...definitions].flatMap(([name, command]) =>
+  (command instanceof CliCommand ? command.declared : []).map((row) => ({
+    name: `${name} ${row.option.long}`,
+    command,
+    path: name,
+    row,
+  })),
+);
+/** The names that commander stores for `conflicts`, and does not publish. */
+const conflictsOf = (option: Option): readonly string[] =>
+  (option as Option & { readonly conflictsWith: readonly string[] }).conflictsWith;
+const flagsOf = (command: Command) => command.options.map(({ long }) => long);
+
+describe('an option that is used with others', () => {
+  const needing = declared.filter(({ row }) => row.needed.length > 0);
+  const refusing = declared.filter(({ row }) => conflictsOf(row.option).length > 0);
+
+  it('occurs in several commands', () => {
+    expect(needing.length).toBeGreaterThan(40);
+    expect(refusing.length).toBeGreaterThan(10);
+  });
+
+  it.each(needing)('$name is refused without them, and they exist', async ({ command, path, row }) => {
+    const names = [...flagsOf(command), ...command.registeredArguments.map((each) => `[${each.name()}]`)];
+    for (const word of row.needed.flat()) expect(names).toContain(word.split(' ')[0]);
+    const { code, stderr } = await callWith(path, command, [row.option]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${row.option.long} needs `)]);
+  });
+
+  it.each(refusing)('$name is refused with each that it conflicts with', async ({ command, path, row }) => {
+    for (const name of conflictsOf(row.option)) {
+      const other = command.options.find((option) => option.attributeName() === name);
+      expect(other, name).toBeDefined();
+      const { code, stderr } = await callWith(path, command, [row.option, other!]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/usage\.INVALID.*\n {2}Omit one/)]);
+    }
+  });
+});
+
 describe('an option that takes a value', () => {
   it('occurs in every command that has options', () => {
     expect(options.length).toBeGreaterThan(200);
@@ -103,9 +162,7 @@ describe('an option that takes a value', () => {
     '$name is refused when it is given twice, unless its help says that it is repeatable',
     ({ command, option }) => {
       const flag = option.long!;
-      const accepted = [...(option.argChoices ?? []), ...VALUES].find(
-        (value) => parse(command, [flag, value]) === 'accepted',
-      );
+      const accepted = acceptedBy(command, option);
       expect(accepted).toBeDefined();
       const isRepeatable = option.description.includes('(repeatable');
       const other = accepted?.replace(/^a/, 'c'); // a parameter has one value

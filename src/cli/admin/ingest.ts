@@ -1,68 +1,67 @@
-import type { Command } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import type { OpenFile } from '../../evidence/source.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
 import type { Cli } from '../cli.ts';
-import { readReportMetadata } from '../export/local-report.ts';
-import { addDataOptions, type DataOptions, withAdmin } from '../shared/input/administration.ts';
+import { readReportMetadata } from '../shared/input/local-report.ts';
+import { DATA, withAdmin } from '../shared/input/administration.ts';
 import { withEvidence } from '../shared/input/input.ts';
-import { addExamples, parseTime, collectTexts } from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option } from '../shared/options/option.ts';
+import { parseTime } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
-type InProject = DataOptions & { readonly project: string };
-
-const addProjectOption = (command: Command): Command =>
-  addDataOptions(command).requiredOption('--project <id>', 'project that it belongs to');
+const IN_PROJECT = [...DATA, option('--project <id>', 'project that it belongs to').required()];
 
 const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> =>
   closeAfter(await openFile(path), work);
 
 const formatState = (created: boolean): string => (created ? 'stored' : 'unchanged');
 
-export function defineBundle(command: Command, cli: Cli): void {
-  addProjectOption(command)
+export const defineBundle = (command: CliCommand, cli: Cli): CliCommand =>
+  command
     .description(
       'Store the part archive of a bundle. It must be intact; its signature is not checked against a trust store.',
     )
     .argument('<part>', 'part archive')
-    .option('--delete-at <time>', 'when to delete its bytes (default: never)', parseTime)
-    .action(async (path: string, options: InProject & { readonly deleteAt?: number }) => {
-      const { deleteAt, project } = options;
-      const { bundle, created } = await withFile(path, (file) =>
-        withAdmin(cli, options, ({ admin }) =>
-          admin.ingestBundle(project, file, defined({ deleteAtMs: deleteAt })),
-        ),
-      );
-      await writeFacts(cli, { kind: 'ingested-bundle', created, bundle }, [
-        ['bundle', bundle.evidenceBundleId],
-        ['project', bundle.projectId],
-        ['signed', bundle.signed ? 'yes (not verified)' : 'no'],
-        ['result', formatState(created)],
-      ]);
-    });
-  addExamples(command, { 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
-}
+    .perform(
+      [...IN_PROJECT, option('--delete-at <time>', 'when to delete its bytes (default: never)', parseTime)],
+      async (options, path: string) => {
+        const { deleteAt: deleteAtMs, project } = options;
+        const { bundle, created } = await withFile(path, (file) =>
+          withAdmin(cli, options, ({ admin }) => admin.ingestBundle(project, file, defined({ deleteAtMs }))),
+        );
+        await writeFacts(cli, { kind: 'ingested-bundle', created, bundle }, [
+          ['bundle', bundle.evidenceBundleId],
+          ['project', bundle.projectId],
+          ['signed', bundle.signed ? 'yes (not verified)' : 'no'],
+          ['result', formatState(created)],
+        ]);
+      },
+    )
+    .examples({ 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
 
 const EXPORT_HELP = `
 Each local report must be stored or described: store it first with
 "drillproof admin ingest local-report", or give its uploader's claims with
 --report-metadata.`;
 
-export function defineExport(command: Command, cli: Cli): void {
-  addDataOptions(command)
+const EXPORT = [
+  ...DATA,
+  option(
+    '--report-metadata <file>',
+    'claims of the uploader of a local report, with its localReportId',
+  ).repeat(),
+];
+
+export const defineExport = (command: CliCommand, cli: Cli): CliCommand =>
+  command
     .description('Store an export with all its parts and local reports, to be served and mirrored.')
     .argument('<export>', 'folder of the export, or a ZIP of it')
-    .option(
-      '--report-metadata <file>',
-      'claims of the uploader of a local report, with its localReportId (repeatable)',
-      collectTexts,
-    )
-    .action(async (path: string, options: DataOptions & { readonly reportMetadata?: readonly string[] }) => {
-      const localReports = await Promise.all(
-        (options.reportMetadata ?? []).map((file) => readReportMetadata(cli, file)),
-      );
+    .perform(EXPORT, async (options, path: string) => {
+      const { reportMetadata = [] } = options;
+      const localReports = await Promise.all(reportMetadata.map((file) => readReportMetadata(cli, file)));
       await withEvidence(cli, path, async (evidence) => {
         if (evidence.kind === 'part')
           throw usageError(
@@ -81,19 +80,19 @@ export function defineExport(command: Command, cli: Cli): void {
           ['result', formatState(result.created)],
         ]);
       });
-    });
-  addExamples(command, {
-    'an export': 'drillproof admin ingest export ./export',
-    'with a local report that is not stored yet':
-      'drillproof admin ingest export ./export --report-metadata meta.json',
-  }).addHelpText('after', EXPORT_HELP);
-}
+    })
+    .examples({
+      'an export': 'drillproof admin ingest export ./export',
+      'with a local report that is not stored yet':
+        'drillproof admin ingest export ./export --report-metadata meta.json',
+    })
+    .addHelpText('after', EXPORT_HELP);
 
-export function defineBuild(command: Command, cli: Cli): void {
-  addProjectOption(command)
+export const defineBuild = (command: CliCommand, cli: Cli): CliCommand =>
+  command
     .description('Store a build archive, so that the source of its tools can be read.')
     .argument('<archive>', 'ZIP with build.json and the files that it names')
-    .action(async (path: string, options: InProject) => {
+    .perform(IN_PROJECT, async (options, path: string) => {
       const result = await withFile(path, (file) =>
         withAdmin(cli, options, ({ admin }) => admin.ingestBuild(options.project, file)),
       );
@@ -102,9 +101,8 @@ export function defineBuild(command: Command, cli: Cli): void {
         ['attempt', result.buildAttemptId],
         ['result', formatState(result.created)],
       ]);
-    });
-  addExamples(command, { 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
-}
+    })
+    .examples({ 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
 
 const METADATA_HELP = `
 META.json contains the unchecked claims of the uploader:
@@ -128,12 +126,16 @@ META.json contains the unchecked claims of the uploader:
     }
   }`;
 
-export function defineLocalReport(command: Command, cli: Cli): void {
-  addProjectOption(command)
+const LOCAL_REPORT = [
+  ...IN_PROJECT,
+  option('--metadata <file>', 'claims of its uploader, see below; - for standard input').required(),
+];
+
+export const defineLocalReport = (command: CliCommand, cli: Cli): CliCommand =>
+  command
     .description("Store the archive of a local report with its uploader's claims.")
     .argument('<archive>', 'archive of the report; it is opaque')
-    .requiredOption('--metadata <file>', 'claims of its uploader, see below; - for standard input')
-    .action(async (path: string, options: InProject & { readonly metadata: string }) => {
+    .perform(LOCAL_REPORT, async (options, path: string) => {
       const metadata = await readReportMetadata(cli, options.metadata);
       const result = await withFile(path, (file) =>
         withAdmin(cli, options, ({ admin }) => admin.ingestLocalReport(options.project, file, metadata)),
@@ -142,9 +144,9 @@ export function defineLocalReport(command: Command, cli: Cli): void {
         ['local report', result.localReportId],
         ['result', formatState(result.created)],
       ]);
-    });
-  addExamples(command, {
-    'a local report':
-      'drillproof admin ingest local-report report.zip --project prj_0123456789ab --metadata meta.json',
-  }).addHelpText('after', METADATA_HELP);
-}
+    })
+    .examples({
+      'a local report':
+        'drillproof admin ingest local-report report.zip --project prj_0123456789ab --metadata meta.json',
+    })
+    .addHelpText('after', METADATA_HELP);

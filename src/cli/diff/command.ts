@@ -1,16 +1,13 @@
-import type { Command } from 'commander';
 import { DrillproofError } from '../../errors.ts';
 import { diffReports, renderDiff } from '../../report/diff.ts';
 import { MAX_REPORT_BYTES, readReport } from '../../report/many/reports.ts';
 import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { withFileName, readEvidenceInput } from '../shared/input/input.ts';
-import { addExamples, addStandardOptions } from '../shared/options/options.ts';
-import {
-  openReportSigning,
-  addReportSigningOptions,
-  type ReportSigningOptions,
-} from '../shared/options/signing.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import type { OptionsOf } from '../shared/options/option.ts';
+import { STANDARD } from '../shared/options/options.ts';
+import { openReportSigning, REPORT_SIGNING } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../shared/output/exit.ts';
 
@@ -21,22 +18,23 @@ in any order. Differences of times and wording are shown but do not count.
 Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
 could not be read.`;
 
-export function defineDiffCommand(command: Command, cli: Cli): void {
-  addReportSigningOptions(addStandardOptions(command))
+const DIFF = [...STANDARD, ...REPORT_SIGNING];
+
+export function defineDiffCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
-    .action((before: string, after: string, options: ReportSigningOptions) =>
-      diff(cli, before, after, options),
-    );
-  addExamples(command, {
-    'compare with yesterday': 'drillproof diff yesterday.json today.json',
-    'compare with the evidence as it is now':
-      'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
-  }).addHelpText('after', MORE);
+    .perform(DIFF, (options, before: string, after: string) => diff(cli, before, after, options))
+    .examples({
+      'compare with yesterday': 'drillproof diff yesterday.json today.json',
+      'compare with the evidence as it is now':
+        'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
+    })
+    .addHelpText('after', MORE);
 }
 
-async function diff(cli: Cli, before: string, after: string, options: ReportSigningOptions): Promise<void> {
+async function diff(cli: Cli, before: string, after: string, options: OptionsOf<typeof DIFF>): Promise<void> {
   if (before === '-' && after === '-')
     throw usageError('standard input is given twice', 'Name a file for one of the reports.');
   const sign = await openReportSigning(cli, options, { shown: cli.format, files: [] });

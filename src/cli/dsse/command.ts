@@ -1,18 +1,10 @@
-import type { Command } from 'commander';
 import { type Cli, describeLook, printNotes } from '../cli.ts';
-import {
-  addExamples,
-  addStandardOptions,
-  parseTime,
-  addTrustOptions,
-  type TrustOptions,
-  parseNumberBetween,
-} from '../shared/options/options.ts';
-import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
-import { open } from 'node:fs/promises';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { AS_OF, STANDARD, THRESHOLD, TRUST } from '../shared/options/options.ts';
+import { readSigning, signingOptions } from '../shared/options/signing.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { closeAfter } from '../../bytes/async.ts';
 import { DrillproofError } from '../../errors.ts';
 import { attestDsse, attestExportDsse } from '../../evidence/in-toto.ts';
 import { type BundleSigning, buildBundleStatement } from '../../evidence/bundle/statement.ts';
@@ -32,46 +24,66 @@ import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import { verifyDsse } from '../../verify/verify-dsse.ts';
 import { verifyExport } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
-import { readExportDocuments, readEvidenceInput, withEvidence } from '../shared/input/input.ts';
+import {
+  looksLikeJson,
+  readExportDocuments,
+  readEvidenceInput,
+  withEvidence,
+} from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 
-export function defineDsseCommand(command: Command, cli: Cli): void {
-  command.description(
-    'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',
-  );
-  defineCreate(command.command('create').summary('sign a part or the list of an export'), cli);
-  defineVerify(command.command('verify').summary('verify an envelope about a part or export'), cli);
-  addExamples(command, {
-    'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
-    'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
-    'verify the part by it': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
-  });
-}
+const CREATE = [
+  ...STANDARD,
+  option('--out <file>', 'write the envelope to this file; - for standard output').required(),
+  ...signingOptions('the statement'),
+  option('--force', 'replace an existing envelope'),
+];
 
-type CreateOptions = SigningOptions & { readonly out: string; readonly force?: boolean };
-type VerifyOptions = TrustOptions & {
-  readonly subject: string;
-  readonly threshold?: number;
-  readonly asOf?: number;
-};
+const VERIFY = [
+  ...STANDARD,
+  ...TRUST,
+  option('--subject <path>', 'require that it names this part, export or manifest.json').required(),
+  THRESHOLD,
+  AS_OF,
+];
 
-function defineCreate(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+export function defineDsseCommand(dsse: CliCommand, cli: Cli): void {
+  dsse
+    .description(
+      'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',
+    )
+    .examples({
+      'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
+      'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
+      'verify the part by it': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
+    });
+  dsse
+    .command('create')
+    .summary('sign a part or the list of an export')
     .description('Verify a part, or the list of an export, and sign it in a DSSE envelope.')
     .argument('<path>', 'part archive, folder of an export, or a ZIP of it')
-    .requiredOption('--out <file>', 'write the envelope to this file; - for standard output');
-  addSigningOptions(command, 'the statement')
-    .option('--force', 'replace an existing envelope')
-    .action((path: string, options: CreateOptions) => createEnvelope(cli, path, options));
-  addExamples(command, {
-    'a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
-    'the list of an export, signed by a command':
-      'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
-  });
+    .perform(CREATE, (options, path: string) => createEnvelope(cli, path, options))
+    .examples({
+      'a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
+      'the list of an export, signed by a command':
+        'drillproof dsse create ./export --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --out export.dsse.json',
+    });
+  dsse
+    .command('verify')
+    .summary('verify an envelope about a part or export')
+    .description('Verify offline that a DSSE envelope names a part or export, and who signed it.')
+    .argument('<envelope>', 'the envelope; - for standard input')
+    .perform(VERIFY, (options, path: string) => verifyEnvelopeFile(cli, path, options))
+    .examples({
+      'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
+      'two of your keys must have signed':
+        'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json --threshold 2',
+    })
+    .addHelpText('after', MORE);
 }
 
 const MORE = `
@@ -81,26 +93,7 @@ Only the manifest of the subject is compared. To verify every byte as well, use
 Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong
 call or configuration, 3 could not be checked.`;
 
-function defineVerify(command: Command, cli: Cli): void {
-  addTrustOptions(addStandardOptions(command))
-    .description('Verify offline that a DSSE envelope names a part or export, and who signed it.')
-    .argument('<envelope>', 'the envelope; - for standard input')
-    .requiredOption('--subject <path>', 'require that it names this part, export or manifest.json')
-    .option(
-      '--threshold <n>',
-      'require this many different trusted keys (default: 1)',
-      parseNumberBetween(1, 64),
-    )
-    .option('--as-of <time>', 'verify as of this time (default: now)', parseTime)
-    .action((path: string, options: VerifyOptions) => verifyEnvelopeFile(cli, path, options));
-  addExamples(command, {
-    'about a part': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
-    'two of your keys must have signed':
-      'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json --threshold 2',
-  }).addHelpText('after', MORE);
-}
-
-async function createEnvelope(cli: Cli, path: string, options: CreateOptions): Promise<void> {
+async function createEnvelope(cli: Cli, path: string, options: OptionsOf<typeof CREATE>): Promise<void> {
   const signing = await readSigning(cli, options);
   if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
   const envelope = await createDsse(cli, path, signing);
@@ -116,7 +109,7 @@ async function createEnvelope(cli: Cli, path: string, options: CreateOptions): P
   else await writeProduct(cli, { kind: 'dsse', subject: path, path: options.out, issuer, keyId }, text);
 }
 
-async function verifyEnvelopeFile(cli: Cli, path: string, options: VerifyOptions): Promise<void> {
+async function verifyEnvelopeFile(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>): Promise<void> {
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await requireTrust(cli, options);
   const envelope = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
@@ -144,17 +137,6 @@ async function readSubjectManifest(cli: Cli, path: string): Promise<SubjectManif
         manifest: await readFile(evidence.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes),
       };
     return { purpose: 'evidence', manifest: (await openPart(evidence.access)).manifestBytes };
-  });
-}
-
-/** Tells JSON objects from evidence, which never begins with a brace. */
-export async function looksLikeJson(path: string): Promise<boolean> {
-  const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
-  if (file === undefined) return false;
-  return closeAfter(file, async () => {
-    if (!(await file.stat()).isFile()) return false;
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
-    return bytesRead === 1 && buffer.toString() === '{';
   });
 }
 

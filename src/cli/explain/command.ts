@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { catalogue, type Code, codeEntry } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
@@ -6,39 +5,41 @@ import { stableJson } from '../../report/json.ts';
 import { CHECK_IDS, type CheckId, isCheckId } from '../../verify/checks.ts';
 import { CHECK_TEXTS, checksOf, codesOf } from '../../verify/check-texts.ts';
 import type { Cli } from '../cli.ts';
-import { addExamples, addStandardOptions } from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option } from '../shared/options/option.ts';
+import { STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../shared/output/exit.ts';
 import { alignFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
-type Options = { readonly checks?: boolean };
-
-export function defineExplainCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+export function defineExplainCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Explain a code, a check or a word of a report. Without one, list all codes.')
     .argument(
       '[code]',
       'a code such as part.DIGEST_MISMATCH, a check such as part.bytes, or a word such as intact',
     )
-    .option('--checks', 'list the checks of a verification')
-    .action(async (name: string | undefined, options: Options) => {
-      if (name !== undefined && options.checks === true)
-        throw usageError(
-          `"${name}" cannot be combined with a list`,
-          'Name a code or check, or ask for a list.',
-        );
-      await cli.stdout.write(name === undefined ? formatList(options, cli) : formatExplanation(name, cli));
+    .perform(
+      [...STANDARD, option('--checks', 'list the checks of a verification')],
+      async ({ checks = false }, name: string | undefined) => {
+        if (name !== undefined && checks)
+          throw usageError(
+            `"${name}" cannot be combined with a list`,
+            'Name a code or check, or ask for a list.',
+          );
+        await cli.stdout.write(name === undefined ? formatList(checks, cli) : formatExplanation(name, cli));
+      },
+    )
+    .examples({
+      'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
+      'what a word of a report means': 'drillproof explain intact',
+      'what a check proves': 'drillproof explain part.bytes',
+      'every code': 'drillproof explain',
+      'every check of a verification': 'drillproof explain --checks',
+      'the catalogue for a program': 'drillproof explain --json',
     });
-  addExamples(command, {
-    'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
-    'what a word of a report means': 'drillproof explain intact',
-    'what a check proves': 'drillproof explain part.bytes',
-    'every code': 'drillproof explain',
-    'every check of a verification': 'drillproof explain --checks',
-    'the catalogue for a program': 'drillproof explain --json',
-  });
 }
 
 /** The words of a report that are neither codes nor checks (docs/glossary.md). */
@@ -129,7 +130,7 @@ const EXIT_WORDS = {
   [EXIT.interrupted]: 'interrupted',
 };
 
-function formatList({ checks = false }: Options, cli: Cli): string {
+function formatList(checks: boolean, cli: Cli): string {
   if (cli.format === 'json') {
     const all = { codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
     return stableJson({ schemaVersion: 1, kind: 'codes', ...all });

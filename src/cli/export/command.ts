@@ -1,8 +1,9 @@
-import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { addExamples, collect, addStandardOptions, parseTime } from '../shared/options/options.ts';
-import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
-import { type ReportSpec, parseReportSpec, readReportFacts } from './local-report.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { parseTime, STANDARD } from '../shared/options/options.ts';
+import { signingOptions, readSigning } from '../shared/options/signing.ts';
+import { parseReportSpec, readReportFacts } from '../shared/input/local-report.ts';
 import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,52 +18,44 @@ import { openFile } from '../../node/evidence/file-access.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { zipExport } from '../../node/evidence/yazl-export.ts';
 import { count } from '../../report/text/page.ts';
-import { readFileBytes } from '../pack/input.ts';
-import { withFileName } from '../shared/input/input.ts';
+import { readFileBytes, withFileName } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
-export function defineExportCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+const EXPORT = [
+  ...STANDARD,
+  option('--out <path>', 'write this folder, or this file if the name ends in .zip').required(),
+  option(
+    '--report <spec>',
+    'add a local report: FILE[,meta=META.json][,project=ID]',
+    parseReportSpec,
+  ).repeat(),
+  option('--scope <scope>', 'scope of the export')
+    .choices(['organization', 'project'])
+    .default('organization'),
+  option('--from <time>', 'start of the window (default: first creation)', parseTime),
+  option('--through <time>', 'end of the window, exclusive (default: after the last creation)', parseTime),
+  option('--id <id>', 'id of the export (default: a new id)'),
+  option('--requested-by <name>', 'who asked for the export').default('drillproof export'),
+  ...signingOptions('the list of bundles'),
+  option('--force', 'replace an existing ZIP'),
+];
+type ExportOptions = OptionsOf<typeof EXPORT>;
+
+export function defineExportCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Put parts and local reports into an export: a folder or one ZIP.')
     .argument('<part...>', 'part archives, as "drillproof pack" writes them')
-    .requiredOption('--out <path>', 'write this folder, or this file if the name ends in .zip')
-    .option(
-      '--report <spec>',
-      'add a local report: FILE[,meta=META.json][,project=ID] (repeatable)',
-      collect(parseReportSpec),
-    )
-    .addOption(
-      new Option('--scope <scope>', 'scope of the export')
-        .choices(['organization', 'project'])
-        .default('organization'),
-    )
-    .option('--from <time>', 'start of the window (default: first creation)', parseTime)
-    .option('--through <time>', 'end of the window, exclusive (default: after the last creation)', parseTime)
-    .option('--id <id>', 'id of the export (default: a new id)')
-    .option('--requested-by <name>', 'who asked for the export', 'drillproof export');
-  addSigningOptions(command, 'the list of bundles')
-    .option('--force', 'replace an existing ZIP')
-    .action((parts: string[], options: ExportOptions) => exportParts(cli, parts, options));
-  addExamples(command, {
-    'a folder': 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci',
-    'one file, with a local report': 'drillproof export part-1.zip --report local.zip --out export.zip',
-    'of one project and one month':
-      'drillproof export part-1.zip --scope project --from 2026-11-01 --through 2026-12-01 --out ./export',
-  }).addHelpText('after', MORE);
+    .perform(EXPORT, (options, parts: readonly string[]) => exportParts(cli, parts, options))
+    .examples({
+      'a folder': 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci',
+      'one file, with a local report': 'drillproof export part-1.zip --report local.zip --out export.zip',
+      'of one project and one month':
+        'drillproof export part-1.zip --scope project --from 2026-11-01 --through 2026-12-01 --out ./export',
+    })
+    .addHelpText('after', MORE);
 }
-
-type ExportOptions = SigningOptions & {
-  readonly out: string;
-  readonly report?: readonly ReportSpec[];
-  readonly scope: 'organization' | 'project';
-  readonly from?: number;
-  readonly through?: number;
-  readonly id?: string;
-  readonly requestedBy: string;
-  readonly force?: boolean;
-};
 
 const MORE = `
 --out NAME.zip writes one file, any other name a folder. A local report is an

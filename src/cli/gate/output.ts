@@ -9,7 +9,7 @@ import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 import type { SignText } from '../shared/options/signing.ts';
-import type { GateOptions } from './command.ts';
+import type { GateOptions } from './options.ts';
 import type { SummaryWriter } from './summary.ts';
 
 const EXIT_OF: Readonly<Record<Answer, ExitCode>> = {

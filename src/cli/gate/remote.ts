@@ -6,10 +6,10 @@ import { mirrorExport } from '../../mirror/mirror.ts';
 import { mirrorDirectory } from '../../node/volume/mirror.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
-import { readToolName } from '../mirror/setting.ts';
+import { readToolName } from '../shared/output/product.ts';
 import { openProject } from '../shared/input/remote.ts';
-import { type VerifySettings, verifyPath } from '../verify/run.ts';
-import type { GateOptions } from './command.ts';
+import { type VerifySettings, verifyPath } from '../shared/input/verify.ts';
+import type { GateOptions } from './options.ts';
 
 /**
  * Copies an export from a control plane into a temporary folder, verifies it, and always removes the folder. A separate

@@ -10,19 +10,17 @@ import type { Policy } from '../../policy/policy.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { type Cli, printNote } from '../cli.ts';
-import { looksLikeJson } from '../dsse/command.ts';
-import { formatPlace, openPolicy } from '../policy/run.ts';
-import { readPaths, readEvidenceInput } from '../shared/input/input.ts';
+import { formatPlace, openPolicy } from '../shared/input/policy.ts';
+import { looksLikeJson, readPaths, readEvidenceInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
-import { findSetOption } from '../shared/options/options.ts';
 import { openReportSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../shared/output/exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
-import { readVerifyOptions, type VerifySettings, verifyPath } from '../verify/run.ts';
-import type { GateOptions } from './command.ts';
+import { readVerifyOptions, type VerifySettings, verifyPath } from '../shared/input/verify.ts';
+import type { GateOptions } from './options.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
 
@@ -67,17 +65,13 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
     namesNothing ? [] : readPaths(cli, args, options),
     readConfiguration(() => openPolicy(cli, options.policy, options)),
   ]);
-  const remoteOption = findSetOption(options, ['project', 'tokenFile', 'wait']);
-  if (options.url === undefined && remoteOption !== undefined)
-    throw usageError(`${remoteOption} is for a control plane`, 'Name it with --url URL.');
   const isPast = checkPast(cli, options);
   const summary = await openSummary(cli, options);
   const { format: _format, ...verifying } = options;
   const policy = unwrap(policyResult);
   const isFetched = policy.sources.some(({ path }) => /^https:/i.test(path));
-  const serverOption = findSetOption(options, ['caFile', 'timeout']);
-  if (serverOption !== undefined && options.url === undefined && !isFetched)
-    throw usageError(`${serverOption} is for a server`, 'Pass --url URL, or --policy https://….');
+  if ((options.caFile ?? options.timeout) !== undefined && options.url === undefined && !isFetched)
+    throw usageError('--ca-file and --timeout are for a server', 'Pass --url URL, or --policy https://….');
   const settings = {
     ...(await readConfiguration(() => readVerifyOptions(cli, { ...verifying, depth: 'full' }))),
     // Every layer must hold, so the strictest decides.

@@ -1,37 +1,35 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { ABSOLUTE_URI, signSummary, summarize } from '../../policy/vsa/vsa.ts';
 import type { Decision } from '../../policy/decision.ts';
 import { encodeDsse } from '../../trust/dsse.ts';
 import { type Cli, printNote } from '../cli.ts';
-import { findSetOption } from '../shared/options/options.ts';
-import {
-  readSummarySigning,
-  addSummarySigningOptions,
-  type SummarySigningOptions,
-} from '../shared/options/signing.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { readSigning, summarySigningOptions } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { readVersion } from '../shared/output/product.ts';
 
-export type SummaryOptions = SummarySigningOptions & {
-  readonly vsa?: string;
-  readonly verifierId?: string;
-  readonly resourceUri?: string;
-};
+function parseUri(value: string): string {
+  if (ABSOLUTE_URI.test(value)) return value;
+  throw new InvalidArgumentError('It must be a URI with a scheme, such as https://ci.example/gate.');
+}
 
-const WITH = 'with --vsa: ';
-
-export const addSummaryOptions = (command: Command): Command =>
-  addSummarySigningOptions(
-    command.option('--vsa <file>', 'also write the decision as a signed summary (SLSA VSA)'),
-    WITH,
-  )
-    .option('--verifier-id <uri>', `${WITH}id of this gate, which equals the issuer of its key`)
-    .option(
+export const SUMMARY = [
+  option('--vsa <file>', 'also write the decision as a signed summary (SLSA VSA)')
+    .needs('--verifier-id')
+    .needs('--vsa-key', '--vsa-signer'),
+  ...[
+    ...summarySigningOptions(),
+    option('--verifier-id <uri>', 'id of this gate, which equals the issuer of its key', parseUri),
+    option(
       '--resource-uri <uri>',
-      `${WITH}resource that the summary is about (default: derived from the digests of the inputs)`,
-    );
+      'resource that the summary is about (default: derived from the digests of the inputs)',
+      parseUri,
+    ),
+  ].map((each) => each.onlyWith('--vsa')),
+];
+type SummaryOptions = OptionsOf<typeof SUMMARY>;
 
 export type SummaryWriter = { write(decision: Decision): Promise<void> };
 
@@ -51,35 +49,16 @@ export async function openSummary(
 }
 
 async function readSetting(cli: Cli, options: SummaryOptions) {
-  const { vsa: file, verifierId, resourceUri, ...signing } = options;
-  if (file === undefined) return refuseStray(options);
-  if (verifierId === undefined)
-    throw usageError('--vsa needs --verifier-id', 'Name the verifier with --verifier-id URI.');
-  requireUri('--verifier-id', verifierId);
-  if (resourceUri !== undefined) requireUri('--resource-uri', resourceUri);
-  if (signing.vsaKey === undefined && signing.vsaSigner === undefined)
-    throw usageError('no signer given for the summary', 'Pass --vsa-key FILE, or --vsa-signer COMMAND.');
-  const signed = await readSummarySigning(cli, signing, verifierId);
-  if (signed === undefined) return undefined;
-  return { file, signer: signed.signer, verifierId, ...defined({ resourceUri }) };
-}
-
-function refuseStray(options: SummaryOptions): undefined {
-  const stray = findSetOption(options, [
-    'verifierId',
-    'resourceUri',
-    'vsaKey',
-    'vsaSigner',
-    'vsaPublicKey',
-    'vsaSignerTimeout',
-  ]);
-  if (stray === undefined) return undefined;
-  throw usageError(`${stray} needs --vsa`, 'Name the summary to write with --vsa FILE.');
-}
-
-function requireUri(option: string, value: string): void {
-  if (!ABSOLUTE_URI.test(value))
-    throw usageError(`${option} is not a URI with a scheme`, 'Pass one such as https://ci.example/gate.');
+  const { vsa: file, verifierId, resourceUri } = options;
+  const signing = await readSigning(cli, {
+    key: options.vsaKey,
+    signer: options.vsaSigner,
+    publicKey: options.vsaPublicKey,
+    signerTimeout: options.vsaSignerTimeout,
+    issuer: verifierId,
+  });
+  if (file === undefined || verifierId === undefined || signing === undefined) return undefined;
+  return { file, signer: signing.signer, verifierId, ...defined({ resourceUri }) };
 }
 
 async function writeSummary(

@@ -1,11 +1,7 @@
-import type { Command } from 'commander';
 import { type Cli, printNote } from '../cli.ts';
-import {
-  addExamples,
-  addStandardOptions,
-  addTrustOptions,
-  type TrustOptions,
-} from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { STANDARD, TRUST } from '../shared/options/options.ts';
 import { join } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
@@ -33,29 +29,32 @@ import { publicKeyPem } from '../../trust/key/key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { writeOutputFolder } from '../shared/output/output-file.ts';
 
-export function defineInspectCommand(command: Command, cli: Cli): void {
-  addTrustOptions(addStandardOptions(command))
+const INSPECT = [
+  ...STANDARD,
+  ...TRUST,
+  option('--bundle <id>', 'show this bundle of the export'),
+  option('--export-signature', 'write the signed bytes, the signature and the key as files'),
+  option('--out <dir>', 'write the files to this folder (default: ID.signature)').onlyWith(
+    '--export-signature',
+  ),
+];
+type InspectOptions = OptionsOf<typeof INSPECT>;
+
+export function defineInspectCommand(command: CliCommand, cli: Cli): void {
+  command
     .description(
       'Show the contents of an export or part without verifying it, or write a signature as files for openssl.',
     )
     .argument('<path>', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .option('--bundle <id>', 'show this bundle of the export')
-    .option('--export-signature', 'write the signed bytes, the signature and the key as files')
-    .option('--out <dir>', 'with --export-signature: write the files to this folder (default: ID.signature)')
-    .action((path: string, options: InspectOptions) => inspect(cli, path, options));
-  addExamples(command, {
-    'show a mirror': 'drillproof inspect ./mirror',
-    'show one bundle of it': 'drillproof inspect ./mirror --bundle evidence_0123456789ab',
-    'verify the signature of the list with openssl':
-      'drillproof inspect --export-signature ./mirror --trust trust.json --out ./signature',
-  }).addHelpText('after', MORE);
+    .perform(INSPECT, (options, path: string) => inspect(cli, path, options))
+    .examples({
+      'show a mirror': 'drillproof inspect ./mirror',
+      'show one bundle of it': 'drillproof inspect ./mirror --bundle evidence_0123456789ab',
+      'verify the signature of the list with openssl':
+        'drillproof inspect --export-signature ./mirror --trust trust.json --out ./signature',
+    })
+    .addHelpText('after', MORE);
 }
-
-type InspectOptions = TrustOptions & {
-  readonly bundle?: string;
-  readonly exportSignature?: boolean;
-  readonly out?: string;
-};
 
 const MORE = `
 Nothing is verified. Use "drillproof verify" for a verdict.
@@ -69,18 +68,14 @@ type Subject = { readonly id: string; readonly manifestCommand?: string } & (
   | { readonly kind: 'export'; readonly documents: ExportDocuments }
 );
 
-function inspect(cli: Cli, path: string, options: InspectOptions): Promise<void> {
-  const { out, exportSignature = false } = options;
-  if (out !== undefined && !exportSignature)
-    throw usageError('--out needs --export-signature', 'Add --export-signature, or remove --out.');
-  return withEvidence(cli, path, async (evidence) => {
+const inspect = (cli: Cli, path: string, options: InspectOptions): Promise<void> =>
+  withEvidence(cli, path, async (evidence) => {
     const subject = await readSubject(path, evidence, options);
-    if (exportSignature) return writeSignature(cli, path, subject, options);
+    if (options.exportSignature === true) return writeSignature(cli, path, subject, options);
     const { product, text } =
       subject.kind === 'part' ? describePart(subject.documents) : describeExport(subject.documents);
     return writeProduct(cli, product, text);
   });
-}
 
 async function readSubject(
   path: string,

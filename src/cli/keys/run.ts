@@ -18,13 +18,7 @@ import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
-import {
-  type AddOptions,
-  type GenerateOptions,
-  type Moment,
-  type RevokeOptions,
-  type SetOptions,
-} from './command.ts';
+import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './options.ts';
 import { describeAlias, formatCompromise, formatKeys } from './output.ts';
 import {
   listAliases,
@@ -63,7 +57,8 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
   const { trust, newOnly = false } = options;
   const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
   const read = withFileName(path, () => readVerifyingKeys(bytes));
-  refuseUselessOptions(path, read, options);
+  if (options.keyId !== undefined && read.length > 1)
+    throw usageError(`--key-id is for one key, and ${path} contains ${read.length}`, 'Omit --key-id.');
   const keys = read.map((key) => toTrustedKey(key, options));
   const file = await openTrustFile(cli, trust);
   const before = file.current?.store;
@@ -74,14 +69,6 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
   await writeAdded(cli, options, { store, added, alreadyTrusted: keys.length - added.length });
   await warnAboutKeys(cli, before, added);
-}
-
-function refuseUselessOptions(path: string, keys: readonly ReadVerifyingKey[], options: AddOptions): void {
-  const { keyId, revokedAt, compromised, notCompromised } = options;
-  if (keyId !== undefined && keys.length > 1)
-    throw usageError(`--key-id is for one key, and ${path} contains ${keys.length}`, 'Omit --key-id.');
-  if (revokedAt === undefined && (compromised === true || notCompromised === true))
-    throw usageError('--compromised and --not-compromised are for revoked keys', 'Add --revoked-at TIME.');
 }
 
 function toTrustedKey(key: ReadVerifyingKey, options: AddOptions): TrustedKey {

@@ -1,4 +1,3 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import type { Client, ExportRef } from '../../client/client.ts';
 import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
@@ -7,32 +6,16 @@ import { mirrorExport } from '../../mirror/mirror.ts';
 import type { MirrorOptions } from '../../mirror/run.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
-import {
-  parseDigest,
-  addExamples,
-  addRemoteOptions,
-  addStandardOptions,
-  parseNumberBetween,
-  parseTime,
-} from '../shared/options/options.ts';
-import { addQueueOptions } from '../shared/options/queue.ts';
-import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts';
-import { writeProduct } from '../shared/output/product.ts';
+import { openReplicas } from '../shared/input/replicas.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { readToolName, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { openEvents } from './events.ts';
 import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
 import { assertComplete, formatIncomplete, formatReceipt, writeCheck } from './output.ts';
+import { type MirrorCommandOptions, mirrorOptions } from './options.ts';
 import { followCheck, followMirror, MirrorTally } from './progress.ts';
-import {
-  assertOneSelection,
-  type MirrorCommandOptions,
-  openReplicas,
-  openSetting,
-  readExportRef,
-  refuseWriting,
-  addSinkOptions,
-  readToolName,
-} from './setting.ts';
+import { assertOneSelection, openSetting, readExportRef } from './setting.ts';
 
 const MORE = `
 A file gets its final name only after its bytes were verified, and manifest.json
@@ -42,63 +25,26 @@ A complete mirror is checked and not changed.`;
 const PLANE = '--project prj_0123456789ab --url http://127.0.0.1:8080';
 const ID = 'evexp_0123456789ab';
 
-export function defineMirrorCommand(command: Command, cli: Cli): void {
-  addQueueOptions(addSinkOptions(addRemoteOptions(addStandardOptions(command))))
+export function defineMirrorCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')
-    .requiredOption('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run')
-    .option(
-      '--from <place>',
-      'copy another mirror instead of --url: a folder or s3://bucket/prefix; every file is verified',
-    )
-    .option('--list <file>', 'mirror the exports named in this file, one per line; - for standard input')
-    .option('--all', 'mirror every export of the project that is available')
-    .option(
-      '--since <time>',
-      'with --all: read only exports again that changed since this time, or within a duration such as 14d; fetch every missing one',
-      parseTimeOrAge(cli.now),
-    )
-    .option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64), 8)
-    .option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', parseRate)
-    .option('--store <dir>', 'share files between mirrors in this folder')
-    .addOption(
-      new Option(
-        '--wait [duration]',
-        'wait this long for an export that is still being generated, such as 30m (default: 1h)',
-      )
-        .argParser(parseDuration)
-        .preset('1h'),
-    )
-    .addOption(
-      new Option(
-        '--wait-lock [duration]',
-        'wait this long for another mirror that writes to the place (default: 10m)',
-      )
-        .argParser(parseDuration)
-        .preset('10m'),
-    )
-    .option('--check', 'write nothing and list what is missing or damaged; exit 1 if anything is')
-    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', parseDigest)
-    .option(
-      '--manifest <file>',
-      'manifest of the export, if the control plane does not serve it; - for standard input',
-    )
-    .option('--without-local-reports', 'omit local reports')
-    .action((evidenceExportId: string | undefined, options: MirrorCommandOptions) =>
+    .perform(mirrorOptions(cli.now), (options, evidenceExportId: string | undefined) =>
       mirror(cli, evidenceExportId, options),
-    );
-  addExamples(command, {
-    'mirror an export': `drillproof mirror ${ID} ${PLANE} --to ./mirror`,
-    'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',
-    'into a bucket, retained for years': `drillproof mirror ${ID} ${PLANE} --to s3://archive/${ID} --s3-retain-until 2033-01-01`,
-    'as a BagIt bag, for an archive that takes bags': `drillproof mirror ${ID} ${PLANE} --to ./bag --bagit`,
-    'list what is missing or damaged': `drillproof mirror ${ID} ${PLANE} --to ./mirror --check`,
-    'once it is generated, at 1 MB per second, sharing parts with other mirrors': `drillproof mirror ${ID} ${PLANE} --to ./mirror --wait 2h --limit-rate 1M --store ./store`,
-    'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
-    'list the incomplete exports of an archive': `drillproof mirror --all ${PLANE} --to ./archive --check`,
-    'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
-    'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
-  }).addHelpText('after', MORE);
+    )
+    .examples({
+      'mirror an export': `drillproof mirror ${ID} ${PLANE} --to ./mirror`,
+      'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',
+      'into a bucket, retained for years': `drillproof mirror ${ID} ${PLANE} --to s3://archive/${ID} --s3-retain-until 2033-01-01`,
+      'as a BagIt bag, for an archive that takes bags': `drillproof mirror ${ID} ${PLANE} --to ./bag --bagit`,
+      'list what is missing or damaged': `drillproof mirror ${ID} ${PLANE} --to ./mirror --check`,
+      'once it is generated, at 1 MB per second, sharing parts with other mirrors': `drillproof mirror ${ID} ${PLANE} --to ./mirror --wait 2h --limit-rate 1M --store ./store`,
+      'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
+      'list the incomplete exports of an archive': `drillproof mirror --all ${PLANE} --to ./archive --check`,
+      'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
+      'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
+    })
+    .addHelpText('after', MORE);
 }
 
 async function mirror(
@@ -107,7 +53,6 @@ async function mirror(
   options: MirrorCommandOptions,
 ): Promise<void> {
   assertOneSelection(evidenceExportId, options);
-  if (options.check === true) refuseWriting(options);
   const origin = await openOrigin(cli, evidenceExportId, options);
   try {
     await mirrorOrigin(cli, origin, options);
@@ -217,20 +162,5 @@ async function mirrorOne(
     events.exportEnded(evidenceExportId, totals, error);
     if (totals.files > 0) await printNotes(cli, formatIncomplete(totals).trimEnd());
     throw error;
-  }
-}
-
-/** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
-const parseTimeOrAge =
-  (now: () => number) =>
-  (value: string): number =>
-    DURATION.test(value) ? now() - parseDuration(value) : parseTimeWithHint(value);
-
-function parseTimeWithHint(value: string): number {
-  try {
-    return parseTime(value);
-  } catch (cause) {
-    if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new InvalidArgumentError(`${cause.message} Or a duration before now, such as 14d.`);
   }
 }

@@ -35,7 +35,7 @@ import { formatRetry, type Progress, readErrorMessage, withProgress } from '../s
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
 import { followMany, MirrorTally } from './progress.ts';
-import type { MirrorCommandOptions } from './setting.ts';
+import type { MirrorCommandOptions } from './options.ts';
 
 type ManyOptions = MirrorCommandOptions & { readonly project: string };
 

@@ -1,19 +1,21 @@
-import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import { OBJECT_ROLES, type ObjectRole } from '../../evidence/bundle/manifest.ts';
 import { type ObjectInput, packBundle, type PackedBundle } from '../../evidence/bundle/pack-bundle.ts';
 import { type Cli, printNotes } from '../cli.ts';
-import { addExamples, collect, addStandardOptions } from '../shared/options/options.ts';
-import { addSigningOptions, type SigningOptions, readSigning } from '../shared/options/signing.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { STANDARD } from '../shared/options/options.ts';
+import { signingOptions, readSigning } from '../shared/options/signing.ts';
 import { join, resolve } from 'node:path';
 import { abortable } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { createDigester } from '../../bytes/hash.ts';
+import { readFileBytes } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import {
-  readFileBytes,
   listFilesBelow,
   findMediaType,
   readRunFile,
@@ -23,50 +25,46 @@ import {
 } from './input.ts';
 import type * as z from 'zod/mini';
 
-export function definePackCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+const PACK = [
+  ...STANDARD,
+  option(
+    '--run <file>',
+    'read the description of the run from this file, see below; - for standard input',
+  ).required(),
+  option('--out <file>', 'write the part to this file; - for standard output').required(),
+  ...signingOptions('the bundle'),
+  option('--unsigned', 'do not sign; the bundle is then at best intact').conflicts('--key', '--signer'),
+  option('--role <path=role>', 'give a file of DIR this role', parseRole).repeat(),
+  option('--compression <kind>', 'store gives the same bytes on every machine')
+    .choices(['deflate', 'store'])
+    .default('deflate'),
+  option('--force', 'replace an existing part'),
+  option('--example', 'print a complete RUN.json with a result, to change, and end'),
+];
+type PackOptions = OptionsOf<typeof PACK>;
+
+export function definePackCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
     .argument('<dir>', 'folder with the objects')
-    .requiredOption(
-      '--run <file>',
-      'read the description of the run from this file, see below; - for standard input',
-    )
-    .requiredOption('--out <file>', 'write the part to this file; - for standard output');
-  addSigningOptions(command, 'the bundle')
-    .option('--unsigned', 'do not sign; the bundle is then at best intact')
-    .option('--role <path=role>', 'give a file of DIR this role (repeatable)', collect(parseRole))
-    .addOption(
-      new Option('--compression <kind>', 'store gives the same bytes on every machine')
-        .choices(['deflate', 'store'])
-        .default('deflate'),
-    )
-    .option('--force', 'replace an existing part')
-    .option('--example', 'print a complete RUN.json with a result, to change, and end')
     // Like --help, it ends before required options are checked.
     .on('option:example', () => {
       void cli.stdout.write(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`);
       throw new CommanderError(0, 'commander.helpDisplayed', '');
     })
-    .action((dir: string, options: PackOptions) => pack(cli, dir, options));
-  addExamples(command, {
-    'a signed part':
-      'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    'signed by a command':
-      'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
-    unsigned:
-      'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
-  }).addHelpText('after', RUN_HELP);
+    .perform(PACK, (options, dir: string) => pack(cli, dir, options))
+    .examples({
+      'a signed part':
+        'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+      'signed by a command':
+        'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+      unsigned:
+        'drillproof pack ./run-1 --run run-1.json --unsigned --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --compression store --out part-1.zip',
+    })
+    .addHelpText('after', RUN_HELP);
 }
 
 type RoleSpec = { readonly path: string; readonly role: ObjectRole };
-type PackOptions = SigningOptions & {
-  readonly run: string;
-  readonly out: string;
-  readonly unsigned?: boolean;
-  readonly role?: readonly RoleSpec[];
-  readonly compression: 'store' | 'deflate';
-  readonly force?: boolean;
-};
 
 const RUN_HELP = `
 RUN.json describes the bundle; --example prints one to change. It contains the
@@ -94,12 +92,8 @@ function parseRole(value: string): RoleSpec {
 
 async function pack(cli: Cli, dir: string, options: PackOptions): Promise<void> {
   const signing = await readSigning(cli, options);
-  if ((signing === undefined) !== (options.unsigned === true)) {
-    throw usageError(
-      signing === undefined ? 'no signer given' : '--unsigned conflicts with --key and --signer',
-      'Pass --key or --signer with --issuer, or pass --unsigned.',
-    );
-  }
+  if (signing === undefined && options.unsigned !== true)
+    throw usageError('no signer given', 'Pass --key or --signer with --issuer, or pass --unsigned.');
   const run = await readRunFile(cli, options.run);
   const { facts: described, runResult, original } = run;
   const packed = await packBundle(

@@ -1,8 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import type { Bytes } from '../../bytes/platform.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
@@ -94,21 +92,6 @@ async function list(folder: string) {
     return await readdir(folder, { withFileTypes: true });
   } catch (cause) {
     throw ioError(cause, folder, 'read');
-  }
-}
-
-export async function* readFileBytes(
-  path: string,
-  signal?: AbortSignal,
-): Bytes & AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
-      signal?.throwIfAborted();
-      yield chunk as Uint8Array;
-    }
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw ioError(cause, path, 'read');
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { detectSyntax } from '../../policy/resolve.ts';
 import {
   type Doubt,
@@ -19,87 +18,108 @@ import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { type Cli, printNote, describeLook } from '../cli.ts';
-import {
-  addCaFileOption,
-  addExamples,
-  addStandardOptions,
-  type PolicyOptions,
-} from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { caFileOption, QUIET, STANDARD } from '../shared/options/options.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
-import { defineTest, openPolicy } from './run.ts';
+import { openPolicy } from '../shared/input/policy.ts';
+import { test, TEST } from './run.ts';
 import { wrapLabel, type Page, sections } from '../../report/text/page.ts';
 import { pageOf } from '../../report/text/text.ts';
 import { escapeText } from '../../report/printable.ts';
 
-export function definePolicyCommand(command: Command, cli: Cli): void {
-  command.description('Write, check, explain and test the policies of "drillproof gate".');
-  defineInit(command.command('init').summary('write the default policy to a file'), cli);
-  defineCheck(command.command('check').summary('list every mistake in a policy'), cli);
-  defineSchema(command.command('schema').summary('print the JSON Schema of policies'), cli);
-  defineExplain(command.command('explain').summary('explain a policy in words'), cli);
-  defineTest(command.command('test').summary('apply a policy to cases with expected answers'), cli);
-  addExamples(command, {
+const NOTHING = new Uint8Array();
+
+const CHECK_MORE = `
+Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
+
+const TEST_MORE = `
+Each case in CASES has a name, evidence (paths relative to CASES of exports,
+parts, or JSON reports of "drillproof verify"), inputs (such reports in the
+file) or runs (invented: "refund failed 8d ago, signed by acme-ci"); optionally
+dsse, expectManifest, params and asOf; the expected answer and, optionally, the
+expected states of rules and codes. docs/gate/policy.md has examples.
+
+Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
+3 a case could not be read, 130 interrupted.`;
+
+const READ = [...STANDARD, caFileOption()];
+type ReadOptions = OptionsOf<typeof READ>;
+
+export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
+  policy.description('Write, check, explain and test the policies of "drillproof gate".').examples({
     'write the default policy': 'drillproof policy init policy.yaml',
     'find mistakes': 'drillproof policy check policy.yaml',
     'read it in words': 'drillproof policy explain policy.yaml',
     'compare its answers with the expected ones': 'drillproof policy test policy.yaml cases.yaml',
   });
-}
-
-const NOTHING = new Uint8Array();
-
-function defineInit(command: Command, cli: Cli): void {
-  addStandardOptions(command, { formats: false })
+  policy
+    .command('init')
+    .summary('write the default policy to a file')
     .description('Write the default policy to a file, as YAML with comments or as JSON.')
     .argument('[output]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
-    .option('--force', 'replace an existing file')
-    .action(async (file: string, { json, force = false }: { json?: boolean; force?: boolean }) => {
+    .perform([...QUIET, option('--force', 'replace an existing file')], async (options, file: string) => {
+      const { json, force = false } = options;
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
-      const text = inJson ? jsonTemplate() : yamlTemplate();
-      await writeBytes(cli, file, [Buffer.from(text)], { force });
+      await writeBytes(cli, file, [Buffer.from(inJson ? jsonTemplate() : yamlTemplate())], { force });
       if (file !== '-')
         await printNote(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
+    })
+    .examples({
+      'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
+      JSON: 'drillproof policy init policy.json',
     });
-  addExamples(command, {
-    'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
-    JSON: 'drillproof policy init policy.json',
-  });
-}
-
-function defineSchema(command: Command, cli: Cli): void {
-  addStandardOptions(command, { formats: false })
-    .description('Print the JSON Schema (2020-12) of policies, for editors.')
-    .action(async () => {
-      await cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW));
-    });
-  addExamples(command, { 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
-}
-
-const CHECK_MORE = `
-Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
-
-function defineCheck(command: Command, cli: Cli): void {
-  addCaFileOption(addStandardOptions(command))
+  policy
+    .command('check')
+    .summary('list every mistake in a policy')
     .description(
       'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
     )
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
-    .action(async (file: string, options: PolicyOptions) => {
-      const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
-      const { name, digest, sources, layers } = policy;
-      const warnings = listWarnings(policy, cli.now());
-      const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
-      await writeProduct(
-        cli,
-        { kind: 'policy-check', name, digest, sources, waivers, warnings },
-        formatPolicy(policy, waivers, warnings),
-      );
+    .perform(READ, (options, file: string) => check(cli, file, options))
+    .examples({
+      'check before use': 'drillproof policy check policy.yaml',
+      'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
+    })
+    .addHelpText('after', CHECK_MORE);
+  policy
+    .command('schema')
+    .summary('print the JSON Schema of policies')
+    .description('Print the JSON Schema (2020-12) of policies, for editors.')
+    .perform(QUIET, () => cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW)))
+    .examples({ 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
+  policy
+    .command('explain')
+    .summary('explain a policy in words')
+    .description('Explain in words what a policy requires, what it waives, and what it does not require.')
+    .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
+    .perform(READ, (options, file: string | undefined) => explain(cli, file, options))
+    .examples({
+      'explain a policy': 'drillproof policy explain policy.yaml',
+      'explain the default policy': 'drillproof policy explain',
     });
-  addExamples(command, {
-    'check before use': 'drillproof policy check policy.yaml',
-    'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
-  }).addHelpText('after', CHECK_MORE);
+  policy
+    .command('test')
+    .summary('apply a policy to cases with expected answers')
+    .description('Apply a policy to cases, and list the differences from the expected answers.')
+    .argument('<file>', 'policy in JSON or YAML')
+    .argument('<cases>', 'inputs and expected answers, in JSON or YAML')
+    .perform(TEST, (options, file: string, cases: string) => test(cli, file, cases, options))
+    .examples({ 'run the cases': 'drillproof policy test policy.yaml cases.yaml --trust trust.json' })
+    .addHelpText('after', TEST_MORE);
+}
+
+async function check(cli: Cli, file: string, options: ReadOptions): Promise<void> {
+  const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
+  const { name, digest, sources, layers } = policy;
+  const warnings = listWarnings(policy, cli.now());
+  const waivers = layers.reduce((sum, layer) => sum + (layer.waivers?.length ?? 0), 0);
+  await writeProduct(
+    cli,
+    { kind: 'policy-check', name, digest, sources, waivers, warnings },
+    formatPolicy(policy, waivers, warnings),
+  );
 }
 
 type Warning = Doubt & { readonly policy: string };
@@ -130,36 +150,20 @@ const formatPolicy = (
     ...warnings.map(({ policy, path, message }) => ['  warning', `${policy} ${path}: ${message}`] as const),
   ])}`;
 
-export function defineExplain(command: Command, cli: Cli): void {
-  addCaFileOption(addStandardOptions(command))
-    .description('Explain in words what a policy requires, what it waives, and what it does not require.')
-    .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
-    .action(async (file: string | undefined, options: PolicyOptions) => {
-      const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
-      const { name, digest, sources, layers } = policy;
-      const policies = layers.map((layer, at) => ({
-        name: nameOf(layer, at, policy),
-        rules: explainRules(layer),
-        waivers: layer.waivers ?? [],
-      }));
-      const page = pageOf(describeLook(cli, cli.stdout));
-      await writeProduct(
-        cli,
-        {
-          kind: 'policy-words',
-          name,
-          digest,
-          sources,
-          policies,
-          unasked: listMissingRules(layers),
-        },
-        formatPolicyWords(page, policy, cli.now()),
-      );
-    });
-  addExamples(command, {
-    'explain a policy': 'drillproof policy explain policy.yaml',
-    'explain the default policy': 'drillproof policy explain',
-  });
+async function explain(cli: Cli, file: string | undefined, options: ReadOptions): Promise<void> {
+  const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
+  const { name, digest, sources, layers } = policy;
+  const policies = layers.map((layer, at) => ({
+    name: nameOf(layer, at, policy),
+    rules: explainRules(layer),
+    waivers: layer.waivers ?? [],
+  }));
+  const page = pageOf(describeLook(cli, cli.stdout));
+  await writeProduct(
+    cli,
+    { kind: 'policy-words', name, digest, sources, policies, unasked: listMissingRules(layers) },
+    formatPolicyWords(page, policy, cli.now()),
+  );
 }
 
 const nameOf = ({ name }: PolicyDocument, at: number, policy: Policy): string =>

@@ -1,12 +1,12 @@
-import type { Command } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { Cli } from '../cli.ts';
-import { parseDigest, addExamples, addStandardOptions } from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { parseDigest, STANDARD } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
 import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
@@ -31,22 +31,40 @@ import { escapeText } from '../../report/printable.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
 
-export function defineReceiptsCommand(command: Command, cli: Cli): void {
-  command.description('List and verify the receipts that mirrors leave: what was fetched, from where, when.');
-  defineList(command.command('list').summary('show the receipts of mirrors, without a verdict'), cli);
-  defineVerify(command.command('verify').summary('verify the chain of receipts of each mirror'), cli);
-  addExamples(command, {
-    'every run of a mirror': 'drillproof receipts list ./mirror',
-    'find missing or changed receipts': 'drillproof receipts verify ./archive',
-  });
-}
+const VERIFY = [
+  ...STANDARD,
+  option('--expect-head <digest>', 'require a receipt with this SHA-256 in the chain', parseDigest),
+];
+type ReceiptsOptions = Pick<OptionsOf<typeof VERIFY>, 'expectHead'>;
 
-function defineList(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+export function defineReceiptsCommand(receipts: CliCommand, cli: Cli): void {
+  receipts
+    .description('List and verify the receipts that mirrors leave: what was fetched, from where, when.')
+    .examples({
+      'every run of a mirror': 'drillproof receipts list ./mirror',
+      'find missing or changed receipts': 'drillproof receipts verify ./archive',
+    });
+  receipts
+    .command('list')
+    .summary('show the receipts of mirrors, without a verdict')
     .description('Show the receipts of every mirror, oldest first. Nothing is verified.')
     .argument('<path>', PLACE)
-    .action((path: string) => list(cli, path));
-  addExamples(command, { 'of a mirror': 'drillproof receipts list ./mirror' });
+    .perform(STANDARD, (_options, path: string) => list(cli, path))
+    .examples({ 'of a mirror': 'drillproof receipts list ./mirror' });
+  receipts
+    .command('verify')
+    .summary('verify the chain of receipts of each mirror')
+    .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
+    .argument('<path>', PLACE)
+    .perform(VERIFY, (options, path: string) => verify(cli, path, options))
+    .examples({
+      'an archive': 'drillproof receipts verify ./archive',
+      'that nothing was removed since you looked':
+        'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+      'a bucket': 'drillproof receipts verify s3://archive/exports/ --json',
+      'a single receipt': 'drillproof receipts verify receipt.json',
+    })
+    .addHelpText('after', MORE);
 }
 
 const MORE = `
@@ -57,21 +75,6 @@ Receipts are a local log. They prove nothing about when evidence existed.
 
 Exit codes: 0 every chain is valid, 1 one is not, 2 wrong call or configuration,
 3 something could not be read, or a mirror has no receipts.`;
-
-function defineVerify(command: Command, cli: Cli): void {
-  addStandardOptions(command)
-    .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
-    .argument('<path>', PLACE)
-    .option('--expect-head <digest>', 'require a receipt with this SHA-256 in the chain', parseDigest)
-    .action((path: string, options: ReceiptsOptions) => verify(cli, path, options));
-  addExamples(command, {
-    'an archive': 'drillproof receipts verify ./archive',
-    'that nothing was removed since you looked':
-      'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
-    'a bucket': 'drillproof receipts verify s3://archive/exports/ --json',
-    'a single receipt': 'drillproof receipts verify receipt.json',
-  }).addHelpText('after', MORE);
-}
 
 const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
   sound: EXIT.pass,
@@ -96,8 +99,6 @@ async function list(cli: Cli, path: string): Promise<void> {
   await writeProduct(cli, { kind: 'receipts.listed', mirrors: items }, formatReceipts(mirrors));
   if (mirrors.every(({ report }) => report.receipts.length === 0)) cli.exitCode = EXIT.unchecked;
 }
-
-type ReceiptsOptions = { readonly expectHead?: Digest };
 
 type ReceiptSettings = Parameters<typeof verifyReceipts>[1];
 

@@ -1,5 +1,4 @@
 import { defined } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { stableJson } from '../../report/json.ts';
 import {
@@ -11,29 +10,44 @@ import {
 } from '../../report/signed/chain.ts';
 import { type HistoryEntry, renderChainPage, renderHistoryPage } from '../../report/html/pages/history.ts';
 import { MAX_SIGNED_BYTES, openReport, type OpenedReport } from '../../report/signed/statement.ts';
-import type { ReportFormat } from '../../report/text/text.ts';
 import type { Cli } from '../cli.ts';
 import { loadCharts } from './charts.ts';
 import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
-import type { FormatTarget } from '../shared/options/values.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { AS_OF, parseDigest, TRUST_STORE } from '../shared/options/options.ts';
+import { REPORT_OUTPUT } from '../shared/options/signing.ts';
+import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../shared/output/exit.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
-import { type FormatOptions, planOutputs, writeRenderings } from '../shared/output/targets.ts';
+import { planOutputs, writeRenderings } from '../shared/output/targets.ts';
 
-type TrustedOptions = { readonly trust?: readonly string[]; readonly asOf?: number };
-export type ChainCommandOptions = TrustedOptions &
-  FormatOptions<ReportFormat> & { readonly after?: Digest; readonly expectLast?: Digest };
-export type HistoryOptions = TrustedOptions & {
-  readonly format: FormatTarget<'html'>;
-  readonly force?: boolean;
-};
+export const CHAIN = [
+  ...REPORT_OUTPUT,
+  TRUST_STORE,
+  option('--after <digest>', 'accept that the first report follows this one', parseDigest),
+  option('--expect-last <digest>', 'require that the chain ends with this report', parseDigest),
+  AS_OF,
+];
+
+export const HISTORY = [
+  option(
+    '--format <kind[=file]>',
+    'html: write a page, to standard output or a file',
+    parseTarget(['html']),
+  ).required(),
+  option('--trust <file>', 'show the validity of these keys, and verify signed reports with them').repeat(),
+  AS_OF,
+  option('--force', 'replace an existing page'),
+  option('--json', 'print errors as JSON'),
+  option('-q, --quiet', 'print errors only'),
+];
 
 export async function verifyChain(
   cli: Cli,
   names: readonly string[],
-  options: ChainCommandOptions,
+  options: OptionsOf<typeof CHAIN>,
 ): Promise<void> {
   const outputs = await planOutputs(cli, options);
   const { asOf = cli.now(), after, expectLast } = options;
@@ -81,7 +95,7 @@ function formatChain({ verdict, reports, findings }: ReportChain): string {
 export async function showHistory(
   cli: Cli,
   names: readonly string[],
-  options: HistoryOptions,
+  options: OptionsOf<typeof HISTORY>,
 ): Promise<void> {
   const { format, force = false, asOf = cli.now() } = options;
   const { file = '-' } = format;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Client, ExportRef, LocalReportItem } from '../../client/client.ts';
 import { httpStatusOf } from '../../client/http/errors.ts';
@@ -8,29 +7,25 @@ import { pin } from '../../mirror/fetch/documents.ts';
 import { readRun } from '../../mirror/run.ts';
 import { shortId } from '../../report/text/page.ts';
 import type { Cli } from '../cli.ts';
-import {
-  addExamples,
-  addRemoteOptions,
-  type RemoteOptions,
-  addStandardOptions,
-} from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { type RemoteOptions, remoteOptions, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { formatTable, writeProduct } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
-export function defineReportsCommand(command: Command, cli: Cli): void {
-  addRemoteOptions(addStandardOptions(command))
+export function defineReportsCommand(command: CliCommand, cli: Cli): void {
+  command
     .description(
       'List the local reports of an export in a control plane, a folder or a ZIP. The list of a control plane is compared with the manifest of the export, or with the number of reports if it serves no manifest.',
     )
     .argument('<export>', 'id of an export with --url, else the path of one')
-    .action((what: string, options: RemoteOptions) => listReports(cli, what, options));
-  addExamples(command, {
-    'from a control plane':
-      'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
-    'from a mirror': 'drillproof reports ./mirror',
-  });
+    .perform([...STANDARD, ...remoteOptions()], (options, what: string) => listReports(cli, what, options))
+    .examples({
+      'from a control plane':
+        'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
+      'from a mirror': 'drillproof reports ./mirror',
+    });
 }
 
 async function listReports(cli: Cli, what: string, options: RemoteOptions): Promise<void> {

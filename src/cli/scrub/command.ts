@@ -1,16 +1,6 @@
-import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import {
-  parseDigest,
-  addExamples,
-  createJobsOption,
-  addRemoteOptions,
-  addTrustOptions,
-} from '../shared/options/options.ts';
-import { addQueueOptions } from '../shared/options/queue.ts';
-import { addReportFormatOptions, addReportSigningOptions } from '../shared/options/signing.ts';
-import { parseDuration } from '../shared/options/values.ts';
-import { scrub, type ScrubCommandOptions } from './run.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { SCRUB, scrub } from './run.ts';
 
 const MORE = `
 Files that were read longest ago come first. A journal next to the mirrors
@@ -23,40 +13,21 @@ Exit codes: 0 every file that was read is good or repaired, 1 something is
 damaged or missing, 2 wrong call, 3 something could not be read or there is
 nothing to read, 130 interrupted (the journal records files that were read).`;
 
-export function defineScrubCommand(command: Command, cli: Cli): void {
-  addReportSigningOptions(addQueueOptions(addTrustOptions(addReportFormatOptions(command))))
+export function defineScrubCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
-    .option('--for <duration>', 'start no further file after this time, such as 10m', parseDuration)
-    .option(
-      '--older-than <duration>',
-      'skip files that were good within this time, such as 30d',
-      parseDuration,
-    )
-    .addOption(
-      new Option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
-        .choices(['digest', 'full'])
-        .default('digest'),
-    )
-    .addOption(createJobsOption('read this many files at once'))
-    .option('--second-opinion', 'at full depth: verify everything with a second implementation too')
-    .option('--journal <dir>', 'folder of the journals (default: .drillproof/scrub next to the mirrors)')
-    .option(
-      '--repair-from <place>',
-      'replace damaged files from this archive or mirror, or from the control plane: source',
-    )
-    .option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', parseDigest)
-    .action((place: string, options: ScrubCommandOptions) => scrub(cli, place, options));
-  addRemoteOptions(command, 'with --repair-from source: ');
-  addExamples(command, {
-    'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
-    'a read-only archive, with the journals elsewhere':
-      'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
-    'repair from a second archive': 'drillproof scrub ./archive --repair-from s3://second/archive',
-    'repair from the control plane':
-      'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
-    'verify signatures as well': 'drillproof scrub ./archive --depth full --trust trust.json',
-    'together with any number of machines that run the same line':
-      'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
-  }).addHelpText('after', MORE);
+    .perform(SCRUB, (options, place: string) => scrub(cli, place, options))
+    .examples({
+      'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
+      'a read-only archive, with the journals elsewhere':
+        'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
+      'repair from a second archive': 'drillproof scrub ./archive --repair-from s3://second/archive',
+      'repair from the control plane':
+        'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
+      'verify signatures as well': 'drillproof scrub ./archive --depth full --trust trust.json',
+      'together with any number of machines that run the same line':
+        'drillproof scrub s3://archive/exports --queue postgres://drill@db.example/queue --queue-name scrub-2026-11-21',
+    })
+    .addHelpText('after', MORE);
 }

@@ -1,58 +1,75 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import type { JobResult } from '../../node/queue/queue.ts';
 import { mirrorScrubSchema } from '../../report/many/scrubs.ts';
-import type { ReportFormat } from '../../report/text/text.ts';
 import { isError, type MirrorScrub } from '../../scrub/result.ts';
 import { repairMirror } from '../../scrub/repair.ts';
 import type { ScrubEvent, ScrubOptions } from '../../scrub/options.ts';
 import { scrubMany } from '../../scrub/mirror.ts';
-import type { Depth } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
-import { openReplicas, readToolName } from '../mirror/setting.ts';
 import { openProject } from '../shared/input/remote.ts';
+import { openReplicas } from '../shared/input/replicas.ts';
 import { readTrust } from '../shared/input/trust.ts';
-import { findSetOption, type RemoteOptions, type TrustOptions } from '../shared/options/options.ts';
+import { loadSecondOpinion } from '../shared/input/verify.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { jobsOption, parseDigest, remoteOptions, TRUST } from '../shared/options/options.ts';
 import {
   assertQueue,
-  type QueueOptions,
+  queueOptions,
   describePlace,
   type SharedRun,
   type SharedWork,
   shareWork,
   readJobError,
 } from '../shared/options/queue.ts';
-import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
-import { usageError } from '../shared/options/values.ts';
+import { openReportSigning, REPORT_OUTPUT, REPORT_SIGNING } from '../shared/options/signing.ts';
+import { parseDuration, usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
-import { type FormatOptions, planOutputs } from '../shared/output/targets.ts';
-import { loadSecondOpinion } from '../verify/run.ts';
+import { planOutputs } from '../shared/output/targets.ts';
+import { readToolName } from '../shared/output/product.ts';
 import { createTally, joinPath, type ScrubProduct, writeScrub } from './output.ts';
 
-export type ScrubCommandOptions = TrustOptions & {
-  readonly for?: number;
-  readonly olderThan?: number;
-  readonly depth: Depth;
-  readonly jobs: number;
-  readonly journal?: string;
-  readonly expectManifest?: Digest;
-  readonly secondOpinion?: boolean;
-  readonly repairFrom?: string;
-} & RemoteOptions &
-  ReportSigningOptions &
-  FormatOptions<ReportFormat> &
-  QueueOptions;
+const [URL, PROJECT, ...REMOTE] = remoteOptions();
+const SOURCE = '--repair-from source';
+
+export const SCRUB = [
+  ...REPORT_OUTPUT,
+  ...TRUST,
+  // Every scrub needs its own name, because the same mirrors are read again and again.
+  ...queueOptions('--queue-name'),
+  ...REPORT_SIGNING,
+  option('--for <duration>', 'start no further file after this time, such as 10m', parseDuration).conflicts(
+    '--queue',
+  ),
+  option('--older-than <duration>', 'skip files that were good within this time, such as 30d', parseDuration),
+  option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
+    .choices(['digest', 'full'])
+    .default('digest'),
+  jobsOption('read this many files at once'),
+  option('--second-opinion', 'at full depth: verify everything with a second implementation too'),
+  option(
+    '--journal <dir>',
+    'folder of the journals (default: .drillproof/scrub next to the mirrors)',
+  ).conflicts('--queue'),
+  option(
+    '--repair-from <place>',
+    'replace damaged files from this archive or mirror, or from the control plane: source',
+  ),
+  option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', parseDigest),
+  URL.onlyWith(SOURCE),
+  PROJECT,
+  ...REMOTE.map((each) => each.onlyWith(SOURCE)),
+];
+type ScrubCommandOptions = OptionsOf<typeof SCRUB>;
 
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
   const { journal, jobs } = options;
   const outputs = await planOutputs(cli, options);
   const sign = await openReportSigning(cli, options, outputs);
   assertQueue(options, place);
-  if (options.queue !== undefined) refuseUnshared(options);
   const stop = new AbortController();
   const settings = await readScrubOptions(
     { ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) },
@@ -178,27 +195,9 @@ async function openRepairs(cli: Cli, options: ScrubCommandOptions): Promise<Repa
     const { client } = await openProject(cli, options, hint);
     return { clientFor: () => Promise.resolve(client), close: () => Promise.resolve() };
   }
-  const stray = findSetOption(options, ['url', 'tokenFile', 'caFile', 'timeout']);
-  if (stray !== undefined)
-    throw usageError(`${stray} needs --repair-from source`, `Add --repair-from source, or omit ${stray}.`);
   if (repairFrom === undefined) return undefined;
   const replicas = await openReplicas(cli, repairFrom);
   return { clientFor: async (name) => (await replicas.open(name)).client, close: () => replicas.close() };
-}
-
-function refuseUnshared(options: ScrubCommandOptions): void {
-  if (options.queueName === undefined)
-    throw usageError(
-      'a shared scrub needs --queue-name',
-      'Give each scrub a name, the same on all machines, such as scrub-2026-11-21.',
-    );
-  if (options.for !== undefined)
-    throw usageError('--for limits one process, and --queue shares a whole scrub', 'Use --older-than.');
-  if (options.journal !== undefined)
-    throw usageError(
-      '--journal is a folder of this machine',
-      'With --queue the journals are in S3, next to the mirrors.',
-    );
 }
 
 async function scrubShared(

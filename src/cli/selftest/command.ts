@@ -1,12 +1,7 @@
-import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import {
-  addExamples,
-  createJobsOption,
-  addStandardOptions,
-  parseNumberBetween,
-  collectTexts,
-} from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { jobsOption, parseNumberBetween, QUIET, STANDARD } from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { spawn } from 'node:child_process';
@@ -54,51 +49,45 @@ Exit codes: 0 every case that ran had the expected result, 1 at least one did
 not, 2 wrong call, 3 no case ran or a command could not be started, 130
 interrupted.`;
 
-export function defineSelftestCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
-    .description('Run the published conformance vectors against this program or another verifier.')
-    .option('--kind <kind>', 'run only cases of this kind (repeatable)', collectTexts)
-    .option('--case <id>', 'run only this case (repeatable)', collectTexts)
-    .option('--vectors <path>', 'folder or ZIP of the vectors (default: that of this package)')
-    .addOption(
-      new Option(
-        '--platform <which>',
-        'primitives of this program: those of Node, those of a browser, or both in turn',
-      )
-        .choices(['native', 'portable', 'both'])
-        .default('both'),
-    )
-    .option('--exec <command>', 'test this command instead; see docs/formats/selftest.md')
-    .addOption(
-      new Option('--timeout <seconds>', 'time limit of the command for each case')
-        .argParser(parseNumberBetween(1, 3600))
-        .default(60),
-    )
-    .addOption(createJobsOption('run this many commands at once'))
-    .action((options: SelftestOptions) => runSelftest(cli, options));
-  addExamples(command, {
-    'test this installation': 'drillproof selftest',
-    'one case': 'drillproof selftest --kind hex --case uppercase',
-    'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
-    'run this program as the other verifier': 'drillproof selftest --exec "drillproof selftest case"',
-  }).addHelpText('after', MORE);
-  defineCase(command.command('case'), cli);
-}
+const SELFTEST = [
+  ...STANDARD,
+  option('--kind <kind>', 'run only cases of this kind').repeat(),
+  option('--case <id>', 'run only this case').repeat(),
+  option('--vectors <path>', 'folder or ZIP of the vectors (default: that of this package)'),
+  option(
+    '--platform <which>',
+    'primitives of this program: those of Node, those of a browser, or both in turn',
+  )
+    .choices(['native', 'portable', 'both'])
+    .default('both'),
+  option('--exec <command>', 'test this command instead; see docs/formats/selftest.md'),
+  option(
+    '--timeout <seconds>',
+    'time limit of the command for each case',
+    parseNumberBetween(1, 3600),
+  ).default(60),
+  jobsOption('run this many commands at once'),
+];
+type SelftestOptions = OptionsOf<typeof SELFTEST>;
 
-function defineCase(command: Command, cli: Cli): void {
-  addStandardOptions(command, { formats: false })
+export function defineSelftestCommand(command: CliCommand, cli: Cli): void {
+  command
+    .description('Run the published conformance vectors against this program or another verifier.')
+    .perform(SELFTEST, (options) => runSelftest(cli, options))
+    .examples({
+      'test this installation': 'drillproof selftest',
+      'one case': 'drillproof selftest --kind hex --case uppercase',
+      'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
+      'run this program as the other verifier': 'drillproof selftest --exec "drillproof selftest case"',
+    })
+    .addHelpText('after', MORE);
+  command
+    .command('case')
     .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
     .argument('<dir>', 'folder of the case, with case.json')
-    .action((folder: string) => runSelftestCase(cli, folder));
-  addExamples(command, { 'verify one case': 'drillproof selftest case ./case' });
+    .perform(QUIET, (_options, folder: string) => runSelftestCase(cli, folder))
+    .examples({ 'verify one case': 'drillproof selftest case ./case' });
 }
-
-type SelftestOptions = Selection & {
-  readonly platform: 'native' | 'portable' | 'both';
-  readonly exec?: string;
-  readonly timeout: number;
-  readonly jobs: number;
-};
 
 type Row = { readonly kind: string; readonly testCase: SelftestCase };
 
@@ -124,7 +113,7 @@ async function testProgram(
   return name === 'both' ? joinReports(await testInProcess(cli, rows), await portable) : portable;
 }
 
-const formatArguments = ({ vectors, kind = [], case: ids = [] }: Selection): string[] => [
+const formatArguments = ({ vectors, kind = [], case: ids = [] }: SelftestOptions): string[] => [
   ...(vectors === undefined ? [] : ['--vectors', vectors]),
   ...kind.flatMap((name) => ['--kind', name]),
   ...ids.flatMap((id) => ['--case', id]),
@@ -179,14 +168,8 @@ async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   await cli.stdout.write(`${JSON.stringify(facts)}\n`);
 }
 
-type Selection = {
-  readonly vectors?: string;
-  readonly kind?: readonly string[];
-  readonly case?: readonly string[];
-};
-
-async function readVectors(cli: Cli, selection: Selection): Promise<readonly VectorFile[]> {
-  const { vectors = packaging.selftest?.vectors, kind: wantedKinds, case: ids } = selection;
+async function readVectors(cli: Cli, options: SelftestOptions): Promise<readonly VectorFile[]> {
+  const { vectors = packaging.selftest?.vectors, kind: wantedKinds, case: ids } = options;
   if (vectors === undefined)
     throw usageError(
       'the single file contains no vectors',

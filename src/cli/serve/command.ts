@@ -1,7 +1,7 @@
 import { packaging } from '#packaging';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { modelTiers } from '../../contract/resources/authoring.ts';
 import { escapeText } from '../../report/printable.ts';
@@ -11,28 +11,12 @@ import { defaultLimits, type ServerLimits } from '../../server/limits.ts';
 import { listen } from '../../server/listen.ts';
 import type { Stores } from '../../server/open-stores.ts';
 import type { Cli } from '../cli.ts';
-import {
-  openLogging,
-  addLogOptions,
-  type LogOptions,
-  openAudit,
-  openData,
-} from '../shared/input/administration.ts';
-import { addExamples, addStandardOptions, parseNumberBetween } from '../shared/options/options.ts';
+import { LOG, openAudit, openData, openLogging } from '../shared/input/administration.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
 import { readVersion, writeProduct } from '../shared/output/product.ts';
 import { DrillproofError } from '../../errors.ts';
-
-type Options = LogOptions & {
-  readonly data: string;
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl?: string;
-  readonly trustProxy?: boolean;
-  readonly drainDelay: number;
-  readonly auditLog?: string;
-  readonly auditReads?: boolean;
-  readonly modelTiers?: string;
-};
 
 const MORE = `
 DATABASE_URL=postgres://… stores the rows in PostgreSQL, and
@@ -47,38 +31,16 @@ It runs until SIGINT or SIGTERM. Then /readyz answers 503; after --drain-delay
 the server accepts no new connections, completes running answers within --drain,
 and exits with 0. Make tokens with "drillproof admin token create".`;
 
-const DAY_S = 86_400;
-
-export function defineServeCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+export function defineServeCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Start a control plane, with its store and blobs in one folder.')
-    .option('--data <dir>', 'folder of the store and the blobs, created if absent', './drillproof-data')
-    .option('--host <address>', 'address to listen on; 0.0.0.0 for every network', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0 takes a free one', parseNumberBetween(0, 65_535), 8080)
-    .option('--public-url <url>', 'address at which clients reach it, for links in responses', parsePublicUrl)
-    .option('--trust-proxy', 'log the client that the proxy reports in X-Forwarded-For')
-    .option(
-      '--drain-delay <s>',
-      'seconds between not ready and closed, for load balancers',
-      parseNumberBetween(0, DAY_S),
-      0,
-    )
-    .option(
-      '--audit-log <file>',
-      'file that records changes, refusals and downloads (default: audit.log in --data)',
-    )
-    .option('--audit-reads', 'record every other read of a token too');
-  command.option(
-    '--model-tiers <names>',
-    `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
-  );
-  addSettingOptions(command);
-  addLogOptions(command).action((options: Options) => serve(cli, options));
-  addExamples(command, {
-    'on this machine': 'drillproof serve',
-    'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
-    'behind a proxy with TLS': 'drillproof serve --trust-proxy --public-url https://control.example',
-  }).addHelpText('after', MORE);
+    .perform(SERVE, (options) => serve(cli, options))
+    .examples({
+      'on this machine': 'drillproof serve',
+      'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
+      'behind a proxy with TLS': 'drillproof serve --trust-proxy --public-url https://control.example',
+    })
+    .addHelpText('after', MORE);
 }
 
 /** Parses an address without a query or fragment, and removes trailing slashes. */
@@ -94,7 +56,7 @@ const AUDIT_HINT = 'no audit log is written: name a file with --audit-log or DRI
 
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
-async function serve(cli: Cli, options: Options): Promise<void> {
+async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const { data, host, port, trustProxy = false, auditReads = false, drainDelay } = options;
   const { limits, tiers, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
@@ -214,13 +176,35 @@ export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] /
 const createSettingParser = ({ limit, unit }: Setting): ((value: string) => number) =>
   parseNumberBetween(limit === 'drainMs' ? 0 : 1, MAX[unit]);
 
-function addSettingOptions(command: Command): Command {
-  for (const each of settings) {
-    const words = `${each.what} (default: ${defaultOf(each)})`;
-    command.addOption(new Option(`--${each.name} <n>`, words).argParser(createSettingParser(each)));
-  }
-  return command;
-}
+const DAY_S = 86_400;
+
+const SERVE = [
+  ...STANDARD,
+  option('--data <dir>', 'folder of the store and the blobs, created if absent').default('./drillproof-data'),
+  option('--host <address>', 'address to listen on; 0.0.0.0 for every network').default('127.0.0.1'),
+  option('--port <n>', 'port to listen on; 0 takes a free one', parseNumberBetween(0, 65_535)).default(8080),
+  option('--public-url <url>', 'address at which clients reach it, for links in responses', parsePublicUrl),
+  option('--trust-proxy', 'log the client that the proxy reports in X-Forwarded-For'),
+  option(
+    '--drain-delay <s>',
+    'seconds between not ready and closed, for load balancers',
+    parseNumberBetween(0, DAY_S),
+  ).default(0),
+  option(
+    '--audit-log <file>',
+    'file that records changes, refusals and downloads (default: audit.log in --data)',
+  ),
+  option('--audit-reads', 'record every other read of a token too'),
+  option(
+    '--model-tiers <names>',
+    `names of the model tiers, separated by commas (default: ${modelTiers.join(',')})`,
+  ),
+  ...settings.map((each) =>
+    option(`--${each.name} <n>`, `${each.what} (default: ${defaultOf(each)})`, createSettingParser(each)),
+  ),
+  ...LOG,
+] as const;
+type ServeOptions = OptionsOf<typeof SERVE>;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -244,8 +228,8 @@ type ServeSettings = {
 
 export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): ServeSettings {
   const pairs = settings.flatMap((each) => {
-    const option = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-    const value = typeof option === 'number' ? option : readSetting(env, each);
+    const given = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const value = typeof given === 'number' ? given : readSetting(env, each);
     return value === undefined ? [] : [[each.limit, value * SCALE[each.unit]]];
   });
   const { databaseConnections, storageIdleMs, ...limits } = Object.fromEntries(pairs) as Partial<

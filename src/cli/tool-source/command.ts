@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { toolSourceSchema } from '../../contract/resources/build.ts';
@@ -8,50 +7,46 @@ import { renderers } from '../../report/text/text.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { readEvidenceInput, readInput } from '../shared/input/input.ts';
-import {
-  addExamples,
-  addRemoteOptions,
-  type RemoteOptions,
-  addStandardOptions,
-} from '../shared/options/options.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { FORCE, remoteOptions, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
 
-type Options = RemoteOptions & {
-  readonly file?: string;
-  readonly lock?: string;
-  readonly out?: string;
-  readonly source?: string;
-  readonly force?: boolean;
-};
+const TOOL_SOURCE = [
+  ...STANDARD,
+  ...remoteOptions(),
+  option('--file <file>', 'check this saved resource instead; - for standard input'),
+  option('--lock <file>', 'compare every field with this build.json, which you trust'),
+  option('--out <file>', 'save the resource'),
+  option('--source <file>', 'save the JavaScript; - for standard output'),
+  FORCE,
+];
+type Options = OptionsOf<typeof TOOL_SOURCE>;
 
 const MORE = `
 The source must be of the build and package that you name. It must match its
 own size and digest and, with --lock, a build.json that you trust. It is never
 executed. Nothing is written if a check fails.`;
 
-export function defineToolSourceCommand(command: Command, cli: Cli): void {
-  addRemoteOptions(addStandardOptions(command))
+export function defineToolSourceCommand(command: CliCommand, cli: Cli): void {
+  command
     .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
     .argument('[build-hash]', 'hash of the build that locks the package')
     .argument('[package]', 'id of the package')
-    .option('--file <file>', 'check this saved resource instead; - for standard input')
-    .option('--lock <file>', 'compare every field with this build.json, which you trust')
-    .option('--out <file>', 'save the resource')
-    .option('--source <file>', 'save the JavaScript; - for standard output')
-    .option('--force', 'replace existing files')
-    .action((buildHash: string | undefined, packageId: string | undefined, options: Options) =>
+    .perform(TOOL_SOURCE, (options, buildHash: string | undefined, packageId: string | undefined) =>
       run(cli, buildHash, packageId, options),
-    );
-  addExamples(command, {
-    'read it for review':
-      'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
-    'check one that was saved':
-      'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --file mailer.json --lock build.json',
-  }).addHelpText('after', MORE);
+    )
+    .examples({
+      'read it for review':
+        'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
+      'check one that was saved':
+        'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --file mailer.json --lock build.json',
+    })
+    .addHelpText('after', MORE);
 }
 
 async function run(

@@ -1,8 +1,6 @@
-import { type Command, Option } from 'commander';
 import type { Cli } from '../cli.ts';
-import { addEvidenceOptions, addExamples } from '../shared/options/options.ts';
-import { addReportFormatOptions, addReportSigningOptions } from '../shared/options/signing.ts';
-import type { VerifyCommandOptions } from './run.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { VERIFY } from './options.ts';
 
 const MORE = `
 Nothing inside the evidence can add a key. The network is used only for s3://….
@@ -11,44 +9,32 @@ Exit codes: 0 verified (or intact with --accept intact), 1 bad evidence or only
 intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
-export function defineVerifyCommand(command: Command, cli: Cli): void {
-  addReportSigningOptions(addEvidenceOptions(addReportFormatOptions(command)))
+export function defineVerifyCommand(command: CliCommand, cli: Cli): void {
+  command
     .description(
       'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',
     )
     .argument('[path...]', 'folder, s3://bucket/prefix or ZIP of an export, or a part')
-    .addOption(new Option('--accept <verdict>', 'also exit with 0 for this verdict').choices(['intact']))
-    .addOption(
-      new Option('--depth <depth>', 'full verifies every object, digest compares only the archives')
-        .choices(['full', 'digest'])
-        .default('full'),
+    // Loaded only when it runs, because help needs no verification.
+    .perform(VERIFY, async (options, paths: readonly string[]) =>
+      (await import('./run.ts')).verify(cli, paths, options),
     )
-    .option('--require-list', 'fail unless the list of bundles is attested or pinned')
-    .option(
-      '--require-coverage',
-      'fail if a file or byte is not covered by a digest; the claims of export.json and the files of a mirror are outside',
-    )
-    .option('-v, --verbose', 'print every check, part and finding')
-    .action(async (paths: string[], options: VerifyCommandOptions) => {
-      // Loaded only now, because help needs no verification.
-      const { verify } = await import('./run.ts');
-      await verify(cli, paths, options);
-    });
-  addExamples(command, {
-    'a mirror, with the keys you trust': 'drillproof verify ./mirror --trust trust.json',
-    'a part, with the public key of its signer':
-      'drillproof verify part.zip --key acme.pub.pem,issuer=acme-ci',
-    'an export with a known manifest digest':
-      'drillproof verify ./mirror --trust trust.json --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
-    'in CI: text in the log, JSON in a file':
-      'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
-    'a page for people, and a signed report':
-      'drillproof verify ./mirror --trust trust.json --format html=report.html --format json=report.dsse.json --sign auditor.pem --issuer auditor',
-    'every export below a folder, with one summary':
-      'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
-    'a part with a DSSE envelope': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
-    'an export with DSSE envelopes about its bundles':
-      'drillproof verify ./mirror --dsse 1.dsse.json --dsse 2.dsse.json --trust trust.json',
-    'only compare the bytes, without a key': 'drillproof verify ./mirror --accept intact',
-  }).addHelpText('after', MORE);
+    .examples({
+      'a mirror, with the keys you trust': 'drillproof verify ./mirror --trust trust.json',
+      'a part, with the public key of its signer':
+        'drillproof verify part.zip --key acme.pub.pem,issuer=acme-ci',
+      'an export with a known manifest digest':
+        'drillproof verify ./mirror --trust trust.json --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+      'in CI: text in the log, JSON in a file':
+        'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
+      'a page for people, and a signed report':
+        'drillproof verify ./mirror --trust trust.json --format html=report.html --format json=report.dsse.json --sign auditor.pem --issuer auditor',
+      'every export below a folder, with one summary':
+        'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
+      'a part with a DSSE envelope': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
+      'an export with DSSE envelopes about its bundles':
+        'drillproof verify ./mirror --dsse 1.dsse.json --dsse 2.dsse.json --trust trust.json',
+      'only compare the bytes, without a key': 'drillproof verify ./mirror --accept intact',
+    })
+    .addHelpText('after', MORE);
 }

@@ -1,41 +1,19 @@
 import { defined } from '../../bytes/arguments.ts';
-import { verifyDirectory } from '../../node/verify-directory.ts';
 import { finishReport, type Requirements } from '../../report/run.ts';
-import type { ReportFormat } from '../../report/text/text.ts';
-import type { TrustStore } from '../../trust/store.ts';
-import type { BundleReport, Depth, ExportReport, Run } from '../../verify/report.ts';
-import type { Expectations, SecondOpinion, VerifyOptions } from '../../verify/options.ts';
-import { verifyExport } from '../../verify/export/export.ts';
-import { verifyPart } from '../../verify/part/part.ts';
-import type { VerifyProgress } from '../../verify/export/parts.ts';
+import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
 import { type Cli, printNote } from '../cli.ts';
-import { readPaths, readEnvelopes, withEvidence } from '../shared/input/input.ts';
-import { findInside, readTrust } from '../shared/input/trust.ts';
-import type { EvidenceOptions, TrustOptions } from '../shared/options/options.ts';
-import { openReportSigning, type ReportSigningOptions } from '../shared/options/signing.ts';
+import { readPaths } from '../shared/input/input.ts';
+import { findInside } from '../shared/input/trust.ts';
+import { readVerifyOptions, type VerifySettings, verifyPath } from '../shared/input/verify.ts';
+import type { TrustOptions } from '../shared/options/options.ts';
+import { openReportSigning } from '../shared/options/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { type Failure, describeFailure } from '../shared/output/failure.ts';
-import { type Progress, withProgress } from '../shared/output/progress.ts';
-import { type FormatOptions, planOutputs, replaceStale } from '../shared/output/targets.ts';
+import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
+import type { VerifyCommandOptions } from './options.ts';
 import { type Result, writeResults } from './output.ts';
-
-type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
-
-export type VerifyCommandOptions = VerifyingOptions &
-  Requirements &
-  ReportSigningOptions &
-  FormatOptions<ReportFormat> & {
-    readonly verbose?: boolean;
-  };
-
-export type VerifySettings = VerifyOptions & {
-  readonly asOfMs: number;
-  readonly trust?: TrustStore;
-  readonly dsse?: readonly Uint8Array[];
-  readonly jobs: number;
-};
 
 /** Verifies every path, writes each report at once, and sets the exit code to the worst. */
 export async function verify(
@@ -123,73 +101,4 @@ function finishResult(
   if ('failure' in verified) return { ...verified, exit: verified.failure.exit };
   const report = finishReport(verified.report, options, run);
   return { ...verified, report, exit: report.run.exitCode };
-}
-
-export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifySettings> {
-  const { dsse, secondOpinion = false } = options;
-  return {
-    asOfMs: options.asOf ?? cli.now(),
-    depth: options.depth,
-    jobs: options.jobs,
-    expect: readExpectations(options),
-    signal: cli.signal,
-    ...defined({
-      trust: await readTrust(cli, options),
-      dsse: dsse && (await readEnvelopes(cli, dsse)),
-      secondOpinion: await loadSecondOpinion(secondOpinion),
-    }),
-  };
-}
-
-export const loadSecondOpinion = async (wanted = false): Promise<SecondOpinion | undefined> =>
-  wanted ? (await import('../../node/second-opinion/second-opinion.ts')).secondOpinion : undefined;
-
-const readExpectations = (options: VerifyingOptions): Expectations =>
-  defined({
-    manifestDigest: options.expectManifest,
-    evidenceExportId: options.expectExport,
-    organizationId: options.expectOrganization,
-    projectId: options.expectProject,
-    bundles: options.expectBundles,
-  });
-
-export const verifyPath = (
-  cli: Cli,
-  path: string,
-  { jobs, ...settings }: VerifySettings,
-): Promise<ExportReport | BundleReport> =>
-  withEvidence(cli, path, async (evidence) => {
-    if (evidence.kind === 'part') {
-      refuseExportExpectations(path, settings.expect ?? {});
-      return verifyPart(evidence.access, settings);
-    }
-    return withProgress(cli, 'verified', 'parts', ({ update }) => {
-      const { source } = evidence;
-      const options = { ...settings, onProgress: createProgressHandler(update) };
-      if (source.kind === 'directory') return verifyDirectory(path, { ...options, jobs });
-      return verifyExport(source, source.kind === 's3' ? { ...options, concurrency: jobs } : options);
-    });
-  });
-
-function refuseExportExpectations(path: string, expect: Expectations): void {
-  const { evidenceExportId, bundles } = expect;
-  if (evidenceExportId === undefined && bundles === undefined) return;
-  const option = evidenceExportId === undefined ? '--expect-bundles' : '--expect-export';
-  throw usageError(
-    `${option} is for an export, and ${path} is a single part`,
-    `Omit ${option}, or name the export.`,
-  );
-}
-
-function createProgressHandler(update: Progress['update']): (event: VerifyProgress) => void {
-  let totalBytes = 0;
-  let bytes = 0;
-  return (event) => {
-    if (event.kind === 'planned') {
-      totalBytes = event.bytes;
-      return;
-    }
-    bytes += event.bytes;
-    update({ done: event.done, of: event.of, bytes, totalBytes });
-  };
 }

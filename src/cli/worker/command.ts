@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { escapeText } from '../../report/printable.ts';
 import { createWorker, createWorkerHealth } from '../../server/worker.ts';
@@ -7,23 +6,27 @@ import { listen, type Listening } from '../../server/listen.ts';
 import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
 import { standardWork } from '../../server/jobs/standard.ts';
 import type { Cli } from '../cli.ts';
-import { openLogging, addLogOptions, type LogOptions, openData } from '../shared/input/administration.ts';
-import { addExamples, addStandardOptions, parseNumberBetween } from '../shared/options/options.ts';
-import {
-  addExportSigningOptions,
-  type ExportSigningOptions,
-  readExportSigning,
-} from '../shared/options/signing.ts';
+import { LOG, openData, openLogging } from '../shared/input/administration.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
+import { exportSigningOptions, readExportSigning } from '../shared/options/signing.ts';
 import { writeProduct, readVersion } from '../shared/output/product.ts';
 
-type Options = LogOptions &
-  ExportSigningOptions & {
-    readonly data: string;
-    readonly runner?: string;
-    readonly concurrency: number;
-    readonly healthPort?: number;
-    readonly healthHost: string;
-  };
+const WORKER = [
+  ...STANDARD,
+  option('--runner <file>', 'module that executes authoring turns and reruns'),
+  option('--data <dir>', 'folder of the control plane').default('./drillproof-data'),
+  option('--concurrency <n>', 'run this many jobs at once', parseNumberBetween(1, 1_000)).default(1),
+  option(
+    '--health-port <n>',
+    'serve /healthz, /readyz and /metrics on this port; 0 takes a free one (default: none)',
+    parseNumberBetween(0, 65_535),
+  ),
+  option('--health-host <address>', 'address of --health-port').default('127.0.0.1'),
+  ...exportSigningOptions(),
+  ...LOG,
+];
 
 const MORE = `
 The runner is an ECMAScript module that exports "runner", an object with the
@@ -35,30 +38,21 @@ DATABASE_URL and BLOBS_URL name a database and a blob store to use instead of
 the folder, as for "drillproof serve". Any number of workers may run. A worker
 runs until it is interrupted, completes its running work, and returns the rest.`;
 
-export function defineWorkerCommand(command: Command, cli: Cli): void {
-  addStandardOptions(command)
+export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
+  command
     .description(
       'Do the queued work of a control plane: exports and deletions, and turns and reruns with your runner.',
     )
-    .option('--runner <file>', 'module that executes authoring turns and reruns')
-    .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .option('--concurrency <n>', 'run this many jobs at once', parseNumberBetween(1, 1_000), 1)
-    .option(
-      '--health-port <n>',
-      'serve /healthz, /readyz and /metrics on this port; 0 takes a free one (default: none)',
-      parseNumberBetween(0, 65_535),
-    )
-    .option('--health-host <address>', 'address of --health-port', '127.0.0.1');
-  addExportSigningOptions(command);
-  addLogOptions(command).action((options: Options) => runWorker(cli, options));
-  addExamples(command, {
-    'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
-    'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
-    'four at once': 'drillproof worker --runner ./my-runner.js --concurrency 4',
-  }).addHelpText('after', MORE);
+    .perform(WORKER, (options) => runWorker(cli, options))
+    .examples({
+      'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
+      'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
+      'four at once': 'drillproof worker --runner ./my-runner.js --concurrency 4',
+    })
+    .addHelpText('after', MORE);
 }
 
-async function runWorker(cli: Cli, options: Options): Promise<void> {
+async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<void> {
   const { data, runner: path, concurrency, healthPort, healthHost } = options;
   const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path);

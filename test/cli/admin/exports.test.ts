@@ -77,7 +77,8 @@ describe('admin export create', () => {
   it.each([
     [`${create} --scope project`, 'usage.INVALID', 2],
     [`${create} --project ${PROJECT}`, 'usage.INVALID', 2],
-    [`${create} --signing-key key.pem --issuer i`, 'io.NOT_FOUND', 2],
+    [`${create} --signing-key key.pem --issuer i`, 'usage.INVALID', 2],
+    [`${create} --signing-key absent.pem --issuer i --now`, 'io.NOT_FOUND', 2],
     [`${create} --issuer i --now`, 'usage.INVALID', 2],
     [create.replace('--from 2026-11-01', '--from 2026-12-01'), 'server.ADMIN_REFUSED', 2],
     [`export create --organization ${id('org', 9)} --from 2026-11-01`, 'server.ADMIN_REFUSED', 2],

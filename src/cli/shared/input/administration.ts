@@ -2,7 +2,6 @@ import { closeAfter } from '../../../bytes/async.ts';
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { type Admin, createAdmin } from '../../../server/admin/admin.ts';
@@ -12,26 +11,22 @@ import {
   createAudit,
   createLog,
   type LogEntry,
-  type LogFormat,
-  type LogLevel,
   logLevels,
   selectIds,
 } from '../../../server/telemetry/log.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
-import { addStandardOptions } from '../options/options.ts';
+import { option, type OptionsOf } from '../options/option.ts';
+import { STANDARD } from '../options/options.ts';
 
-export type DataOptions = { readonly data: string };
-
-export function addDataOptions(command: Command): Command {
-  return addStandardOptions(command)
-    .option('--data <dir>', 'folder of the control plane', './drillproof-data')
-    .addHelpText('after', ENVIRONMENT_HELP);
-}
-
-const ENVIRONMENT_HELP = `
-DATABASE_URL and BLOBS_URL name a database and a blob store to use instead of
-the folder, as for "drillproof serve".`;
+export const DATA = [
+  ...STANDARD,
+  option(
+    '--data <dir>',
+    'folder of the control plane; DATABASE_URL and BLOBS_URL name a database and a blob store instead',
+  ).default('./drillproof-data'),
+];
+type DataOptions = OptionsOf<typeof DATA>;
 
 type Open = Stores & { readonly admin: Admin };
 
@@ -152,18 +147,14 @@ async function requireFolder(data: string, mayBeAbsent: boolean): Promise<void> 
   throw new DrillproofError('io.KIND', `${data} is not a folder`, { path: data });
 }
 
-export type LogOptions = { readonly logLevel: LogLevel; readonly logFormat?: LogFormat };
-
 /** The logging options of long-running commands: one line on stderr for each request and event. */
-export function addLogOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'))
-    .addOption(
-      new Option('--log-format <kind>', 'format of the log (default: text on a terminal, else json)').choices(
-        ['text', 'json'],
-      ),
-    );
-}
+export const LOG = [
+  option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info'),
+  option('--log-format <kind>', 'format of the log (default: text on a terminal, else json)').choices([
+    'text',
+    'json',
+  ]),
+];
 
 /** Joins the lines of one turn of the event loop into one write, because a write takes longer than a line. */
 function joinLines(write: (lines: string) => void): (line: string) => void {
@@ -180,7 +171,7 @@ function joinLines(write: (lines: string) => void): (line: string) => void {
 }
 
 /** Opens the log of the options. With --quiet it has errors only. */
-export function openLogging(cli: Cli, { logLevel, logFormat }: LogOptions) {
+export function openLogging(cli: Cli, { logLevel, logFormat }: OptionsOf<typeof LOG>) {
   const format = logFormat ?? (cli.stderr.isTTY ? 'text' : 'json');
   const write = joinLines((lines) => void cli.stderr.write(lines));
   const log = createLog({ level: cli.quiet ? 'error' : logLevel, format, write, now: cli.now });

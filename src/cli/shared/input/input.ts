@@ -1,5 +1,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Bytes } from '../../../bytes/platform.ts';
 import { closeAfter } from '../../../bytes/async.ts';
 import { defined } from '../../../bytes/arguments.ts';
 import { digestOf } from '../../../bytes/hash.ts';
@@ -11,7 +13,7 @@ import { isS3Url } from '../../../node/s3/location.ts';
 import { openEvidence, type OpenEvidence } from '../../../node/open-evidence.ts';
 import { MAX_ENVELOPES } from '../../../verify/signature/dsse.ts';
 import { type Cli, printNote } from '../../cli.ts';
-import type { PathList } from '../options/options.ts';
+import type { EvidenceOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { DEFAULT_LIMITS } from '../../../evidence/document.ts';
 import { type EvidenceSource, readFile } from '../../../evidence/source.ts';
@@ -90,12 +92,10 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 export async function readPaths(
   cli: Cli,
   args: readonly string[],
-  { list, null: byNull = false }: PathList,
+  { list, null: byNull = false }: Pick<EvidenceOptions, 'list' | 'null'>,
 ): Promise<readonly string[]> {
-  if (list === undefined) {
-    if (byNull) throw usageError('-0 needs --list', 'Add --list FILE.');
-    if (args.length === 0) throw usageError('no path was given', 'Name a path, or pass --list FILE.');
-  }
+  if (list === undefined && args.length === 0)
+    throw usageError('no path was given', 'Name a path, or pass --list FILE.');
   const lines = list === undefined ? [] : parseNames(await readInput(list, MAX_LIST_BYTES, cli), byNull);
   for (const path of lines) cli.inputs.add(path);
   return removeRepeats(cli, [...args, ...lines]);
@@ -168,3 +168,29 @@ export async function readExportDocuments(source: EvidenceSource) {
 
 export const readListedPart = async (source: EvidenceSource, path: string): Promise<PartDocuments> =>
   closeAfter(await source.open(path), readPartDocuments);
+
+export async function* readFileBytes(
+  path: string,
+  signal?: AbortSignal,
+): Bytes & AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 262_144 })) {
+      signal?.throwIfAborted();
+      yield chunk as Uint8Array;
+    }
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw ioError(cause, path, 'read');
+  }
+}
+
+/** Tells JSON objects from evidence, which never begins with a brace. */
+export async function looksLikeJson(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
+  if (file === undefined) return false;
+  return closeAfter(file, async () => {
+    if (!(await file.stat()).isFile()) return false;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
+    return bytesRead === 1 && buffer.toString() === '{';
+  });
+}

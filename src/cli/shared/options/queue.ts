@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import * as z from 'zod/mini';
 import { canonicalBytes } from '../../../bytes/json/canonical.ts';
 import { digestOf } from '../../../bytes/hash.ts';
@@ -11,30 +11,34 @@ import { workThrough } from '../../../node/queue/work.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/location.ts';
 import { codeSchema } from '../../../verify/report.ts';
 import { type Cli, printNote } from '../../cli.ts';
-import { findSetOption, parseNumberBetween } from './options.ts';
+import { option, type OptionsOf } from './option.ts';
+import { parseNumberBetween } from './options.ts';
 import { parseDuration, usageError } from './values.ts';
 
-export type QueueOptions = {
-  readonly queue?: string;
-  readonly queueName?: string;
-  readonly queueRetries?: number;
-  readonly queueLostAfter?: number;
-};
-
 const LEAST_LOST_MS = 10_000;
-const DEFAULTS = { queueRetries: 4, queueLostAfter: 60_000 };
 
-export function addQueueOptions(command: Command): Command {
-  return command
-    .option('--queue <url>', 'share the work with other machines through PostgreSQL (postgres://…)')
-    .option('--queue-name <name>', 'name of the run (default: derived from the work)', parseQueueName)
-    .option('--queue-retries <n>', 'tries after the first failure (default: 4)', parseNumberBetween(0, 100))
-    .option(
-      '--queue-lost-after <duration>',
-      'treat a worker as dead after this time without a heartbeat (default: 1m)',
-      parseLostAfter,
-    );
-}
+/** The options of shared work. `needed` are options of which a shared run needs one. */
+export const queueOptions = (...needed: readonly string[]) => [
+  option('--queue <url>', 'share the work with other machines through PostgreSQL (postgres://…)').needs(
+    ...needed,
+  ),
+  option('--queue-name <name>', 'name of the run (default: derived from the work)', parseQueueName).needs(
+    '--queue',
+  ),
+  option(
+    '--queue-retries <n>',
+    'tries after the first failure (default: 4)',
+    parseNumberBetween(0, 100),
+  ).needs('--queue'),
+  option(
+    '--queue-lost-after <duration>',
+    'treat a worker as dead after this time without a heartbeat (default: 1m)',
+    parseLostAfter,
+  ).needs('--queue'),
+];
+export type QueueOptions = OptionsOf<ReturnType<typeof queueOptions>>;
+
+const DEFAULTS = { queueRetries: 4, queueLostAfter: 60_000 };
 
 function parseQueueName(value: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value)) return value;
@@ -47,19 +51,15 @@ function parseLostAfter(value: string): number {
   throw new InvalidArgumentError('It must be 10s or more.');
 }
 
-/** Requires --queue for its options, and S3 for a queue. */
-export function assertQueue(options: QueueOptions, place: string): void {
-  const { queue } = options;
-  if (queue !== undefined) {
-    parseQueueAddress(queue);
-    if (isS3Url(place)) return;
+/** Requires a place in S3 for a queue. */
+export function assertQueue({ queue }: QueueOptions, place: string): void {
+  if (queue === undefined) return;
+  parseQueueAddress(queue);
+  if (!isS3Url(place))
     throw usageError(
       'with --queue the place must be s3://bucket/prefix',
       'The lock of a folder works on one machine only; use S3.',
     );
-  }
-  const stray = findSetOption(options, ['queueName', 'queueRetries', 'queueLostAfter']);
-  if (stray !== undefined) throw usageError(`${stray} needs --queue`, 'Pass the queue with --queue URL.');
 }
 
 /** Describes a place in S3 by the members that are equal on all machines. */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { defined } from '../../../bytes/arguments.ts';
 import type { JsonValue } from '../../../bytes/json/parse.ts';
 import { commandSigner, commandWords } from '../../../node/keys/command-signer.ts';
@@ -8,7 +7,8 @@ import type { Signer } from '../../../trust/key/signer.ts';
 import type { VerifyingKey } from '../../../trust/key/key.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput, withFileName } from '../input/input.ts';
-import { collect, addStandardOptions, parseNumberBetween } from './options.ts';
+import { option, type OptionsOf } from './option.ts';
+import { parseNumberBetween, QUIET } from './options.ts';
 import { parseTarget, usageError } from './values.ts';
 import {
   MAX_SIGNED_BYTES,
@@ -22,118 +22,70 @@ import type { Outputs } from '../output/targets.ts';
 
 const MAX_KEY_BYTES = 256 * 1024;
 
-type SignerOptions = {
-  readonly signer?: string;
-  readonly publicKey?: string;
-  readonly signerTimeout?: number;
-};
-export type SigningOptions = SignerOptions & { readonly key?: string; readonly issuer?: string };
-export type ExportSigningOptions = SignerOptions & {
-  readonly signingKey?: string;
-  readonly issuer?: string;
-};
-
-type SigningNames = { readonly key: string; readonly prefix: string };
-const PLAIN: SigningNames = { key: '--key', prefix: '--' };
-const EXPORTS: SigningNames = { key: '--signing-key', prefix: '--' };
-const REPORTS: SigningNames = { key: '--sign', prefix: '--' };
-const SUMMARIES: SigningNames = { key: '--vsa-key', prefix: '--vsa-' };
-
-export type SummarySigningOptions = {
-  readonly vsaKey?: string;
-  readonly vsaSigner?: string;
-  readonly vsaPublicKey?: string;
-  readonly vsaSignerTimeout?: number;
-};
-
-export const addSigningOptions = (command: Command, what: string): Command =>
-  addSignerOptions(command, PLAIN, `sign ${what}`).option('--issuer <name>', 'sign under this name');
-
-export const addExportSigningOptions = (command: Command, when = ''): Command =>
-  addSignerOptions(command, EXPORTS, 'sign the list of bundles', when).option(
-    '--issuer <name>',
-    `${when}sign under this name`,
-  );
-
-/** Adds the signing options of a summary. Its issuer is the value of --verifier-id. */
-export const addSummarySigningOptions = (command: Command, when: string): Command =>
-  addSignerOptions(command, SUMMARIES, 'sign it', when);
-
-const addSignerOptions = (
-  command: Command,
-  { key, prefix }: SigningNames,
-  action: string,
-  when = '',
-): Command =>
-  command
-    .option(
-      `${key} <file>`,
-      `${when}${action} with this private key, P-256 as PEM or JWK; - for standard input`,
-    )
-    .option(
-      `${prefix}signer <command>`,
-      `${when}sign with this command: message on stdin, signature on stdout`,
-    )
-    .option(
-      `${prefix}public-key <file>`,
-      `${when}public key or certificate of ${prefix}signer (default: ask the command)`,
-    )
-    .option(
-      `${prefix}signer-timeout <seconds>`,
-      `${when}time limit for each signature of ${prefix}signer (default: 60)`,
-      parseNumberBetween(1, 3_600),
-    );
-
-export const readExportSigning = (cli: Cli, { signingKey: key, ...options }: ExportSigningOptions) =>
-  readSigning(cli, { ...options, ...defined({ key }) }, EXPORTS);
-
-export const readSummarySigning = (
-  cli: Cli,
-  { vsaKey: key, vsaSigner: signer, vsaPublicKey: publicKey, vsaSignerTimeout }: SummarySigningOptions,
+/** The options of a signer, which also needs the name that `issuer` gives it. */
+const signerOptions = <K extends string, P extends '' | 'vsa-'>(
+  key: K,
+  prefix: P,
   issuer: string,
-) =>
-  readSigning(cli, defined({ key, signer, publicKey, signerTimeout: vsaSignerTimeout, issuer }), SUMMARIES);
+  { action, when = '' }: { readonly action: string; readonly when?: string },
+) => [
+  option(
+    `--${key} <file>`,
+    `${when}${action} with this private key, P-256 as PEM or JWK; - for standard input`,
+  )
+    .conflicts(`--${prefix}signer`)
+    .needs(issuer),
+  option(
+    `--${prefix}signer <command>`,
+    `${when}sign with this command: message on stdin, signature on stdout`,
+  ).needs(issuer),
+  option(
+    `--${prefix}public-key <file>`,
+    `${when}public key or certificate of --${prefix}signer (default: ask the command)`,
+  ).needs(`--${prefix}signer`),
+  option(
+    `--${prefix}signer-timeout <seconds>`,
+    `${when}time limit for each signature of --${prefix}signer (default: 60)`,
+    parseNumberBetween(1, 3_600),
+  ).needs(`--${prefix}signer`),
+];
+
+export const signingOptions = (what: string) => [
+  ...signerOptions('key', '', '--issuer', { action: `sign ${what}` }),
+  option('--issuer <name>', 'sign under this name').needs('--key', '--signer'),
+];
+
+export const exportSigningOptions = () => [
+  ...signerOptions('signing-key', '', '--issuer', { action: 'sign the list of bundles' }),
+  option('--issuer <name>', 'sign under this name').needs('--signing-key', '--signer'),
+];
+export type ExportSigningOptions = OptionsOf<ReturnType<typeof exportSigningOptions>>;
+
+/** The signing options of a summary, whose issuer is the value of --verifier-id. */
+export const summarySigningOptions = () =>
+  signerOptions('vsa-key', 'vsa-', '--verifier-id', { action: 'sign it' });
+
+type SigningOptions = {
+  readonly [N in 'key' | 'signer' | 'publicKey' | 'issuer']?: string | undefined;
+} & { readonly signerTimeout?: number | undefined };
+
+export const readExportSigning = (cli: Cli, options: ExportSigningOptions) =>
+  readSigning(cli, { ...options, key: options.signingKey });
 
 export async function readSigning(
   cli: Cli,
   options: SigningOptions,
-  names = PLAIN,
 ): Promise<{ signer: Signer; issuer: string; issuedAtMs: number } | undefined> {
-  const { key, signer, issuer } = options;
-  refuseStray(options, names);
-  if (key === undefined && signer === undefined && issuer === undefined) return undefined;
-  if (key === undefined && signer === undefined)
-    throw usageError(
-      `${names.prefix}issuer needs ${names.key}`,
-      `Pass the key with ${names.key} FILE, or a command with ${names.prefix}signer COMMAND.`,
-    );
-  if (issuer === undefined)
-    throw usageError(
-      `${signer === undefined ? names.key : `${names.prefix}signer`} needs ${names.prefix}issuer`,
-      `Pass the name of the signer with ${names.prefix}issuer NAME.`,
-    );
-  return {
-    signer:
-      signer === undefined
-        ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
-        : await createCommandSigner(cli, signer, options),
-    issuer,
-    issuedAtMs: cli.now(),
-  };
+  const { key, signer: command, issuer } = options;
+  if (issuer === undefined || (key ?? command) === undefined) return undefined;
+  const signer =
+    command === undefined
+      ? readSigningKey(await readInput(key ?? '', MAX_KEY_BYTES, cli)).signer
+      : await createCommandSigner(cli, command, options);
+  return { signer, issuer, issuedAtMs: cli.now() };
 }
 
-function refuseStray(
-  { key, signer, publicKey, signerTimeout }: SigningOptions,
-  { key: keyOption, prefix }: SigningNames,
-): void {
-  if (key !== undefined && signer !== undefined)
-    throw usageError(`${keyOption} conflicts with ${prefix}signer`, 'Pass only one of them.');
-  const stray = `${prefix}${publicKey === undefined ? 'signer-timeout' : 'public-key'}`;
-  if (signer === undefined && (publicKey ?? signerTimeout) !== undefined)
-    throw usageError(`${stray} needs ${prefix}signer`, `Pass the command with ${prefix}signer COMMAND.`);
-}
-
-async function createCommandSigner(cli: Cli, line: string, options: SignerOptions): Promise<Signer> {
+async function createCommandSigner(cli: Cli, line: string, options: SigningOptions): Promise<Signer> {
   const { publicKey: file, signerTimeout } = options;
   return commandSigner({
     command: commandWords(line),
@@ -151,27 +103,27 @@ async function readPublicKey(cli: Cli, file: string): Promise<VerifyingKey> {
   return { keyId, point };
 }
 
-export type ReportSigningOptions = SignerOptions & {
-  readonly sign?: string;
-  readonly issuer?: string;
-  readonly previous?: string;
-};
-
 const REPORT = 'for the JSON report: ';
 
-export const addReportSigningOptions = (command: Command): Command =>
-  addSignerOptions(command, REPORTS, 'sign it', REPORT)
-    .option('--issuer <name>', `${REPORT}sign under this name`)
-    .option('--previous <file>', `${REPORT}name this signed report as its predecessor`);
+export const REPORT_SIGNING = [
+  ...signerOptions('sign', '', '--issuer', { action: 'sign it', when: REPORT }),
+  option('--issuer <name>', `${REPORT}sign under this name`),
+  option('--previous <file>', `${REPORT}name this signed report as its predecessor`).needs(
+    '--sign',
+    '--signer',
+  ),
+];
+type ReportSigningOptions = OptionsOf<typeof REPORT_SIGNING>;
 
-export const addReportFormatOptions = (command: Command): Command =>
-  addStandardOptions(command, { formats: false })
-    .option(
-      '--format <kind[=file]>',
-      'write text, json or html, to standard output or a file (repeatable)',
-      collect(parseTarget(REPORT_FORMATS)),
-    )
-    .option('--force', 'replace existing report files');
+export const REPORT_OUTPUT = [
+  ...QUIET,
+  option(
+    '--format <kind[=file]>',
+    'write text, json or html, to standard output or a file',
+    parseTarget(REPORT_FORMATS),
+  ).repeat(),
+  option('--force', 'replace existing report files'),
+];
 
 export type SignText = (json: string) => Promise<string>;
 
@@ -187,13 +139,7 @@ export async function openReportSigning(
       '--issuer needs --sign',
       'Pass the key that signs the report with --sign FILE. For a key that you trust, pass --key FILE,issuer=NAME.',
     );
-  const { publicKey, signerTimeout } = options;
-  const signing = await readSigning(cli, defined({ key, signer, publicKey, signerTimeout, issuer }), REPORTS);
-  if (signing === undefined && file !== undefined)
-    throw usageError(
-      '--previous needs --sign',
-      'Pass the key with --sign FILE, or a command with --signer COMMAND.',
-    );
+  const signing = await readSigning(cli, { ...options, key });
   if (signing === undefined) return undefined;
   if (shown !== 'json' && !files.some(({ format }) => format === 'json'))
     throw usageError('only a JSON report is signed', 'Pass --json, or --format json=FILE.');

@@ -55,6 +55,8 @@ export function findCommand(program: Command, argv: readonly string[]): Command 
   return command;
 }
 
+const CONFLICT = 'commander.conflictingOption';
+
 /** Turns an error of commander into a wrong call, with a suggestion if a name is near. */
 async function explainUsage(
   error: CommanderError,
@@ -76,7 +78,8 @@ async function explainUsage(
   const unknown = argv.find(
     (word) => word.startsWith('--') && word !== '--' && !names.includes(nameOf(word)),
   );
-  return unknown === undefined ? usageError(message, help) : unknownOptionError(unknown, command, help);
+  if (unknown !== undefined) return unknownOptionError(unknown, command, help);
+  return usageError(message, error.code === CONFLICT ? `Omit one of them. ${help}` : help);
 }
 
 const nameOf = (word: string): string => word.split('=', 1)[0]!;

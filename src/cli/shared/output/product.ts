@@ -41,6 +41,8 @@ export const writeFacts = (
 
 export const readVersion = (): Promise<string> => packaging.version();
 
+export const readToolName = async (): Promise<string> => `drillproof/${await readVersion()}`;
+
 export const describeRun = async (options: object): Promise<Pick<Run, 'tool' | 'options'>> => ({
   tool: { name: 'drillproof', version: await readVersion() },
   options: describeOptions(options),

@@ -115,8 +115,8 @@ describe('an output that is an input of the same command', () => {
     ['a policy', 'policy.yaml', '--policy policy.yaml'],
     ['a policy that another policy extends', 'base.yaml', '--policy policy.yaml'],
     ['a policy that an invalid policy extends', 'base.yaml', '--policy broken.yaml'],
-    ['an extended policy in a wrong call', 'base.yaml', '--policy policy.yaml --project any'],
-    ['a path in the list in a wrong call', 'part-2.zip', '--list parts.txt --project any'],
+    ['an extended policy in a wrong call', 'base.yaml', '--policy policy.yaml --ca-file any'],
+    ['a path in the list in a wrong call', 'part-2.zip', '--list parts.txt --ca-file any'],
     ['a key', 'key.pub.pem', '--key key.pub.pem,issuer=acme-ci'],
     ['the list of paths', 'list.txt', '--list list.txt'],
     ['a path in the list', 'part-2.zip', '--list parts.txt'],
@@ -158,7 +158,7 @@ describe('outputs that are checked before the work', () => {
 describe('reports of an earlier run', () => {
   it.each([
     ['a policy that cannot be read', '--policy absent.yaml', 2],
-    ['a wrong call', '--project prj_000000000001', 2],
+    ['a wrong call', '--ca-file any', 2],
     ['an invalid trust store', '--trust base.yaml', 2],
     ['an interrupted run', '', 130],
   ])('are removed after %s', async (_, options, exit) => {

@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises';
-import { digestAccess, digestOf } from '../../bytes/hash.ts';
-import { parseJson } from '../../bytes/json/parse.ts';
-import type { RandomAccess } from '../../bytes/random-access.ts';
-import { closeAfter } from '../../bytes/async.ts';
-import { DrillproofError } from '../../errors.ts';
-import { BUNDLE_MANIFEST, findEntry, readEntry } from '../../evidence/bundle/part.ts';
-import { DEFAULT_LIMITS, typeDocument } from '../../evidence/document.ts';
-import type { LocalReportFacts } from '../../evidence/export/pack-export.ts';
-import { openFile } from '../../node/evidence/file-access.ts';
-import { deriveId } from '../../server/ids.ts';
-import { type LocalReportMetadata, localReportMetadataSchema } from '../../server/admin/local-report.ts';
-import { openZip } from '../../zip/read/open.ts';
-import type { Cli } from '../cli.ts';
-import { withFileName, readInput } from '../shared/input/input.ts';
-import { parseFileSpec } from '../shared/options/options.ts';
-import { usageError } from '../shared/options/values.ts';
+import { digestAccess, digestOf } from '../../../bytes/hash.ts';
+import { parseJson } from '../../../bytes/json/parse.ts';
+import type { RandomAccess } from '../../../bytes/random-access.ts';
+import { closeAfter } from '../../../bytes/async.ts';
+import { DrillproofError } from '../../../errors.ts';
+import { BUNDLE_MANIFEST, findEntry, readEntry } from '../../../evidence/bundle/part.ts';
+import { DEFAULT_LIMITS, typeDocument } from '../../../evidence/document.ts';
+import type { LocalReportFacts } from '../../../evidence/export/pack-export.ts';
+import { openFile } from '../../../node/evidence/file-access.ts';
+import { deriveId } from '../../../server/ids.ts';
+import { type LocalReportMetadata, localReportMetadataSchema } from '../../../server/admin/local-report.ts';
+import { openZip } from '../../../zip/read/open.ts';
+import type { Cli } from '../../cli.ts';
+import { withFileName, readInput } from './input.ts';
+import { parseFileSpec } from '../options/options.ts';
+import { usageError } from '../options/values.ts';
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 

@@ -1,0 +1,65 @@
+import { SIGNER_PURPOSES } from '../../trust/store.ts';
+import { PURPOSES } from '../../trust/trusted-key.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { FORCE, parseTime, STANDARD } from '../shared/options/options.ts';
+
+export const GENERATE = [
+  ...STANDARD,
+  option('--out <file>', 'private key to write, as PKCS#8 in PEM, readable by you alone').required(),
+  option('--public <file>', 'public key to write (default: the same name with .pub.pem)'),
+  FORCE,
+];
+export type GenerateOptions = OptionsOf<typeof GENERATE>;
+
+/** A time, or `none` to remove a limit. */
+export type Moment = number | 'none';
+const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : parseTime(value));
+
+/** The options that limit a key. Only a revoked key is compromised or not; `needed` are options that revoke it. */
+const limitOptions = <M extends Moment>(read: (value: string) => M, ...needed: readonly string[]) => [
+  option('--not-before <time>', 'first moment at which the key is valid', read),
+  option('--not-after <time>', 'last moment at which the key is valid', read),
+  option('--revoked-at <time>', 'the key is revoked from this moment on', read),
+  option('--compromised', 'refuse every signature of a revoked key (default)')
+    .conflicts('--not-compromised')
+    .needs(...needed),
+  option('--not-compromised', 'accept signatures made before the revocation').needs(...needed),
+  option('--project <id>', 'valid only for this project').repeat(),
+  option('--organization <id>', 'valid only for this organization').repeat(),
+];
+
+const purposeOption = (more = '') =>
+  option('--purpose <purpose>', `valid for these statements${more}`).choices(PURPOSES).repeat();
+
+export const ADD = [
+  ...STANDARD,
+  option('--trust <file>', 'trust store to add to').required(),
+  option('--issuer <name>', 'name under which the keys sign, exactly as statements have it').required(),
+  option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)'),
+  option('--new-only', 'skip keys that are already trusted under this name'),
+  ...limitOptions(parseTime, '--revoked-at'),
+  purposeOption(` (default: ${SIGNER_PURPOSES.join(' and ')})`),
+];
+export type AddOptions = OptionsOf<typeof ADD>;
+
+const WHICH = [
+  ...STANDARD,
+  option('--trust <file>', 'trust store to change').required(),
+  option('--issuer <name>', 'issuer of the key, if several have a key of that name'),
+];
+
+export const SET = [
+  ...WHICH,
+  ...limitOptions(parseMoment),
+  purposeOption(),
+  option('--any-project', 'valid for every project').conflicts('--project'),
+  option('--any-organization', 'valid for every organization').conflicts('--organization'),
+];
+export type SetOptions = OptionsOf<typeof SET>;
+
+export const REVOKE = [
+  ...WHICH,
+  option('--at <time>', 'moment of the revocation (default: now)', parseTime),
+  option('--not-compromised', 'accept signatures made before that moment'),
+];
+export type RevokeOptions = OptionsOf<typeof REVOKE>;

@@ -1,0 +1,90 @@
+import { InvalidArgumentError } from 'commander';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import {
+  parseDigest,
+  parseNumberBetween,
+  parseTime,
+  remoteOptions,
+  STANDARD,
+} from '../shared/options/options.ts';
+import { queueOptions } from '../shared/options/queue.ts';
+import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts';
+
+const SINK = [
+  option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/'),
+  option(
+    '--s3-retain-until <time>',
+    'retain every object until then with the object lock of the bucket',
+    parseTime,
+  ),
+  option(
+    '--s3-lock-mode <mode>',
+    'who may remove the lock early: governance, users with a special permission; compliance, no user (default: governance)',
+  )
+    .choices(['governance', 'compliance'])
+    .needs('--s3-retain-until'),
+  option('--s3-legal-hold', 'put a legal hold on every object'),
+];
+export type SinkOptions = OptionsOf<typeof SINK>;
+
+export const mirrorOptions = (now: () => number) => [
+  ...STANDARD,
+  ...remoteOptions(),
+  ...SINK,
+  ...queueOptions('--list', '--all'),
+  option('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run').required(),
+  option(
+    '--from <place>',
+    'copy another mirror instead of --url: a folder or s3://bucket/prefix; every file is verified',
+  )
+    .conflicts('--url', '--token-file', '--ca-file', '--timeout', '--list', '--all', '--queue')
+    .conflicts('--wait', '--manifest'),
+  option('--list <file>', 'mirror the exports named in this file, one per line; - for standard input'),
+  option('--all', 'mirror every export of the project that is available'),
+  option(
+    '--since <time>',
+    'read only exports again that changed since this time, or within a duration such as 14d; fetch every missing one',
+    (value) => parseTimeOrAge(value, now),
+  ).onlyWith('--all'),
+  option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64)).default(8),
+  option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', parseRate),
+  option('--store <dir>', 'share files between mirrors in this folder'),
+  option(
+    '--wait [duration]',
+    'wait this long for an export that is still being generated, such as 30m (default: 1h)',
+    parseDuration,
+  ).preset('1h'),
+  option(
+    '--wait-lock [duration]',
+    'wait this long for another mirror that writes to the place (default: 10m)',
+    parseDuration,
+  ).preset('10m'),
+  option('--check', 'write nothing and list what is missing or damaged; exit 1 if anything is').conflicts(
+    '--store',
+    '--wait-lock',
+    '--s3-retain-until',
+    '--s3-legal-hold',
+    '--queue',
+  ),
+  option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', parseDigest).needs(
+    '[export]',
+    '--from',
+  ),
+  option(
+    '--manifest <file>',
+    'manifest of the export, if the control plane does not serve it; - for standard input',
+  ).needs('[export]'),
+  option('--without-local-reports', 'omit local reports'),
+];
+export type MirrorCommandOptions = OptionsOf<ReturnType<typeof mirrorOptions>>;
+
+/** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
+function parseTimeOrAge(value: string, now: () => number): number {
+  if (DURATION.test(value)) return now() - parseDuration(value);
+  try {
+    return parseTime(value);
+  } catch (cause) {
+    if (!(cause instanceof InvalidArgumentError)) throw cause;
+    throw new InvalidArgumentError(`${cause.message} Or a duration before now, such as 14d.`);
+  }
+}
