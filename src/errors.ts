@@ -22,8 +22,11 @@ const BRAND: unique symbol = Symbol.for('drillproof.error');
  */
 export class DrillproofError extends Error {
   override readonly name: string = 'DrillproofError';
+  /** A row of docs/codes.md, which never changes its meaning. */
   readonly code: Code;
+  /** A place in the input: a JSON pointer, an entry of an archive, a file. */
   readonly path?: string;
+  /** Further values, which depend on the code. */
   readonly details?: Readonly<Record<string, unknown>>;
 
   // A process can have two copies of this class, one from a bundle. Errors of both must be instances of each.

@@ -28,7 +28,7 @@ import {
   receiptsReportSchema,
   severitySchema,
   toolSourceReportSchema,
-} from '../../src/verify/report.ts';
+} from '../../src/verify/report-schema.ts';
 import type { SchemaRow } from './schema.ts';
 
 const count = z.int().check(z.gte(0));

@@ -38,16 +38,107 @@ type Method<N extends string> = N extends JsonOperationName
     ? (input: Input<N>, options?: DownloadOptions) => Promise<Download>
     : unknown;
 
-type Head<T extends string> = T extends `${infer H}.${string}` ? H : T;
-type Below<Prefix extends string> = CallableName extends infer N
-  ? N extends `${Prefix}.${infer Rest}`
-    ? Head<Rest>
-    : never
-  : never;
-type Tree<Prefix extends string> = Method<Prefix> & { readonly [S in Below<Prefix>]: Tree<`${Prefix}.${S}`> };
-
-/** One method for each callable row of the table, under its name split on dots: `client.evidence.exports.read(…)`. */
-export type Methods = { readonly [H in Head<CallableName>]: Tree<H> };
+/**
+ * One method for each callable row of the table, under its name split on dots. Each checks its input and the answer, and
+ * fails as `Client` describes. Methods that change something have an idempotency key, so a retry does it once.
+ */
+export type Methods = {
+  /** World sessions: simulated environments that drills use. */
+  readonly sessions: {
+    /** Sets a new, later lifetime of a session that is ready and has not expired. */
+    readonly extend: Method<'sessions.extend'>;
+    /** Reads one session. */
+    readonly read: Method<'sessions.read'>;
+  };
+  /** Conversations that write drills in a repository. */
+  readonly authoring: {
+    /** The conversations. */
+    readonly sessions: {
+      /** Reads one conversation. */
+      readonly read: Method<'authoring.sessions.read'>;
+      /** Ends a conversation, which takes no further turns. */
+      readonly close: Method<'authoring.sessions.close'>;
+    };
+    /** The turns of a conversation. */
+    readonly turns: {
+      /** Sends the next prompt. The answer has the turn and its operation; wait for it with `operations.wait`. */
+      readonly create: Method<'authoring.turns.create'>;
+      /** Reads one turn. */
+      readonly read: Method<'authoring.turns.read'>;
+      /** Reads one page of the turns, first to last. */
+      readonly list: Method<'authoring.turns.list'>;
+    };
+  };
+  /** Builds, and the uploads that make them. */
+  readonly builds: {
+    /** Uploads of source archives. */
+    readonly uploads: {
+      /** Begins an upload. The answer has the address for `send`. */
+      readonly create: Method<'builds.uploads.create'>;
+    };
+    /** Attempts to build an upload. */
+    readonly attempts: {
+      /** Reads one attempt, with the provenance of its source. */
+      readonly read: Method<'builds.attempts.read'>;
+    };
+    /** Tools in a build. */
+    readonly tools: {
+      /** Reads the JavaScript of one locked package. `verifyToolSource` verifies it. */
+      readonly source: Method<'builds.tools.source'>;
+    };
+  };
+  /** Runs of drills. */
+  readonly runs: {
+    /** Reads one run. */
+    readonly read: Method<'runs.read'>;
+    /** Repetitions of runs that ended. */
+    readonly reruns: {
+      /** Repeats a run that ended, from its pinned inputs. The answer has the operation; wait for it with `operations.wait`. */
+      readonly create: Method<'runs.reruns.create'>;
+    };
+  };
+  /** Evidence: bundles, and exports of many. */
+  readonly evidence: {
+    /** Bundles of evidence. */
+    readonly bundles: {
+      /** Reads the metadata of one bundle, with its attestation. */
+      readonly read: Method<'evidence.bundles.read'>;
+    };
+    /** Exports of bundles. */
+    readonly exports: {
+      /** Reads the state of one export. */
+      readonly read: Method<'evidence.exports.read'>;
+      /** Reads one page of the exports of a project; `exports` of the client reads every page. */
+      readonly list: Method<'evidence.exports.list'>;
+      /** Downloads the manifest of an available export. */
+      readonly manifest: Method<'evidence.exports.manifest'>;
+      /** Downloads the attestation of an available export; `control.NOT_FOUND` if it is unsigned. */
+      readonly attestation: Method<'evidence.exports.attestation'>;
+      /** The archives of bundles. */
+      readonly parts: {
+        /** Downloads one part. `downloadPart` also resumes it, and compares it with the manifest. */
+        readonly download: Method<'evidence.exports.parts.download'>;
+      };
+      /** Reads one page of the local reports of an export; `localReports` of the client reads every page. */
+      readonly localReports: Method<'evidence.exports.localReports'> & {
+        /** Downloads one local report. */
+        readonly archive: Method<'evidence.exports.localReports.archive'>;
+      };
+    };
+  };
+  /** Long-running work. */
+  readonly operations: {
+    /** Reads one operation. */
+    readonly read: Method<'operations.read'>;
+    /** Requests that an operation end. */
+    readonly cancel: Method<'operations.cancel'>;
+  };
+  /** Environments, which uploads advance. */
+  readonly environments: {
+    /** Reads one environment: its build, and the version that an upload must expect. */
+    readonly read: Method<'environments.read'>;
+  };
+};
 
 type AnyMethod = (input: object, options?: object) => Promise<unknown>;
 type Branch = { [segment: string]: Branch } | (AnyMethod & { [segment: string]: Branch });

@@ -33,8 +33,11 @@ export type Pace = {
 export type CallOptions = {
   /** The key of this logical call; default: a new one. Pass a key to repeat a call in another process. */
   readonly idempotencyKey?: string;
+  /** Ends the call with its reason. */
   readonly signal?: AbortSignal;
+  /** Called before each repetition. */
   readonly onRetry?: (retry: Retry) => void;
+  /** Shared by many calls, to send fewer at once when a server asks for it. */
   readonly pace?: Pace;
 };
 
@@ -91,13 +94,19 @@ export type ClientOptions = {
   readonly token: string;
   /** Default: the `fetch` of the platform. */
   readonly fetch?: Fetch;
+  /** How failures are retried. */
   readonly retry?: RetryOptions;
+  /** How long calls may take. */
   readonly timeouts?: TimeoutOptions;
+  /** How large answers may be. */
   readonly limits?: LimitOptions;
   /** Called before an attempt is repeated, unless the call has its own `onRetry`. */
   readonly onRetry?: (retry: Retry) => void;
+  /** The header User-Agent; default `drillproof`. */
   readonly userAgent?: string;
+  /** For other control planes. */
   readonly parameterNames?: ParameterNames;
+  /** Waits between attempts; default: a timer. */
   readonly sleep?: Sleep;
   /** Uniform in [0, 1): spreads the delays; default `Math.random`. */
   readonly random?: () => number;

@@ -30,6 +30,14 @@ export const openObjectSchema = z.looseObject({});
 export const allow = <T extends z.core.$ZodType>(schema: T, meaning?: string): z.ZodMiniExactOptional<T> =>
   meaning === undefined ? z.exactOptional(schema) : z.exactOptional(schema).check(z.describe(meaning));
 
+/** Requires that a schema has the members of the interface that documents them: editors show no comments of schemas. */
+export const describing =
+  <T extends object>() =>
+  <S extends z.ZodMiniType<T>>(
+    schema: [keyof T, keyof z.infer<S>] extends [keyof z.infer<S>, keyof T] ? S : never,
+  ): S =>
+    schema;
+
 /** Narrows the type of a text to that of a guard. */
 export const narrowText = <T extends string>(
   schema: z.ZodMiniString<string>,

@@ -6,13 +6,13 @@ import {
   narrowText,
   typedDigestSchema as digest,
 } from '../contract/scalars.ts';
+import { VERDICTS } from '../verify/report.ts';
 import {
   bundleReportSchema,
   codeSchema as code,
   exportReportSchema,
   runSchema,
-  VERDICTS,
-} from '../verify/report.ts';
+} from '../verify/report-schema.ts';
 import { summarySchema } from './facts.ts';
 import { isRule, type RuleId } from './catalogue.ts';
 

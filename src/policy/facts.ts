@@ -1,11 +1,6 @@
 import * as z from 'zod/mini';
-import {
-  type BundleReport,
-  bundleReportSchema,
-  type ExportReport,
-  exportReportSchema,
-  type LocalReportReport,
-} from '../verify/report.ts';
+import { type BundleReport, type ExportReport, type LocalReportReport } from '../verify/report.ts';
+import { bundleReportSchema, exportReportSchema } from '../verify/report-schema.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/facts.ts';
 import { parameterTextsSchema } from './document/parameters.ts';

@@ -28,8 +28,11 @@ import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
 export type Expectations = {
   /** SHA-256 of the export manifest, or of the bundle manifest if a single part is verified. */
   readonly manifestDigest?: Digest;
+  /** The export. */
   readonly evidenceExportId?: string;
+  /** The organization of everything. */
   readonly organizationId?: string;
+  /** The project of every bundle. */
   readonly projectId?: string;
   /** Number of bundles of the export. */
   readonly bundles?: number;
@@ -54,18 +57,22 @@ export type VerifyOptions = {
   readonly clockSkewMs?: number;
   /** Default `full`. */
   readonly depth?: Depth;
+  /** Facts that the evidence must have. */
   readonly expect?: Expectations;
   /** Default: the types of docs/formats/formats.md §2. */
   readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
+  /** Reads and verifies everything again with other code; a difference fails the evidence. */
   readonly secondOpinion?: SecondOpinion;
   /** Missing limits have their defaults. */
   readonly limits?: Partial<EvidenceLimits>;
+  /** Bounds of archives; missing limits have their defaults. */
   readonly zipLimits?: Partial<ZipLimits>;
   /**
    * Omits the checks of reports on bundles, and all findings but the first of each code, whose `more` has the number of the others.
    * This is enough for a policy and needs less memory for thousands of bundles. Default `false`.
    */
   readonly short?: boolean;
+  /** Ends the verification with its reason. */
   readonly signal?: AbortSignal;
 };
 

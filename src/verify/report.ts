@@ -1,21 +1,8 @@
-import * as z from 'zod/mini';
+import type { Digest } from '../bytes/hash.ts';
 import type { Code } from '../codes/catalogue.ts';
-import { CODE_CLASSES, SEVERITIES } from '../codes/entry.ts';
-import { isCode } from '../codes/facts.ts';
-import {
-  allow,
-  atMsSchema as atMs,
-  countSchema as count,
-  typedDigestSchema as digest,
-  narrowText,
-} from '../contract/scalars.ts';
-import { reproductionSchema } from '../contract/resources/evidence.ts';
-import { type CheckId, isCheckId } from './checks.ts';
-
-// Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a
-// named type, so that declarations do not list every code.
-export interface CodeSchema extends z.ZodMiniType<Code, string> {}
-export interface CheckIdSchema extends z.ZodMiniType<CheckId, string> {}
+import type { CodeClass, Severity } from '../codes/entry.ts';
+import type { Reproduction } from '../contract/resources/evidence.ts';
+import type { CheckId } from './checks.ts';
 
 /** Verdicts, best first (formats §4). */
 export const VERDICTS = ['verified', 'intact', 'incomplete', 'failed'] as const;
@@ -31,293 +18,382 @@ export const DEPTHS = ['full', 'digest'] as const;
 /** `full` reads every object of every part; `digest` only compares the archives with the manifest of the export. */
 export type Depth = (typeof DEPTHS)[number];
 
-export const codeSchema: CodeSchema = narrowText(
-  z.string().check(z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)),
-  isCode,
-).check(z.describe('a row of docs/codes.md'));
-export const codeClassSchema = z.enum(CODE_CLASSES);
-export const severitySchema = z.enum(SEVERITIES);
+export const CHECK_STATES = ['passed', 'failed', 'not_checked', 'not_applicable'] as const;
+/** `not_checked`: it was required but could not run, and never counts as passed. `not_applicable`: nothing to check. */
+export type CheckState = (typeof CHECK_STATES)[number];
 
-export const checkIdSchema: CheckIdSchema = narrowText(
-  z.string().check(z.regex(/^[a-z-]+\.[a-z-]+$/)),
-  isCheckId,
-).check(z.describe('a check of docs/codes.md'));
-
-const checkSchema = z.strictObject({
-  id: checkIdSchema,
-  /**
-   * `not_checked`: it was required but could not run, and never counts as passed. `not_applicable`: nothing to check.
-   */
-  state: z.enum(['passed', 'failed', 'not_checked', 'not_applicable']),
-  /** Why it was not checked or does not apply. */
-  reason: allow(z.string()),
-});
-/** One step of a verification and how it ended (docs/codes.md lists the checks). */
-export interface Check extends Readonly<z.infer<typeof checkSchema>> {}
-export type CheckState = Check['state'];
-
-const findingSchema = z.strictObject({
-  code: codeSchema,
-  /** The kind of problem, which decides the verdict. */
-  class: codeClassSchema,
-  /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
-  severity: severitySchema,
-  subject: z.string().check(z.describe('export, or the id of a bundle or local report')),
-  /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
-  path: allow(z.string(), 'an entry, a file or a JSON pointer'),
-  message: z.string(),
-  expected: allow(z.string()),
-  actual: allow(z.string()),
-  more: allow(count, 'further findings with this code and subject, which are not listed'),
-});
-/** One problem or remark with a code. The findings about one input always come in the same order. */
-export interface Finding extends Readonly<z.infer<typeof findingSchema>> {}
-
-const ledger = { checks: z.readonly(z.array(checkSchema)), findings: z.readonly(z.array(findingSchema)) };
-
-const trust = z
-  .strictObject({ fingerprint: digest, keys: count })
-  .check(z.describe('the trust store that was used'));
-/** The trust store that was used: its fingerprint, and the number of its keys. */
-export interface TrustUsed extends Readonly<z.infer<typeof trust>> {}
-
-const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
-const signer = z.strictObject(signedBy);
-export interface SignedBy extends Readonly<z.infer<typeof signer>> {}
-
-const signingKey = z.strictObject({
-  ...signedBy,
-  /** The key itself, as `keyIdOf` names it. */
-  thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
-  /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
-  validThroughMs: allow(z.union([atMs, z.null()])),
-  /** The place of its signature: the attestation in the part, or an envelope from the caller. */
-  in: z.enum(['attestation', 'dsse']),
-});
-/** One key that signed a bundle, under the name that the statement or envelope gives it. */
-export interface SigningKey extends Readonly<z.infer<typeof signingKey>> {}
-
-const coverage = z
-  .strictObject({
-    /** Bytes of all files, without those of a mirror and the claims of `export.json`. */
-    totalBytes: count,
-    /** Bytes that match a digest in the chain from the manifest. */
-    coveredBytes: count,
-    /** Covered bytes under a signature by a trusted key. */
-    attestedBytes: count,
-    /** Paths of files that no digest covers. */
-    uncovered: z.readonly(z.array(z.string())),
-    /** Paths of files that a mirror adds, outside coverage: checksums and receipts. */
-    mirrorFiles: z.readonly(z.array(z.string())),
-  })
-  .check(z.describe('how many bytes a digest or a signature covers'));
-/** A member of `export.json` that the manifest does not fix. Nothing signs it, and no decision uses it. */
-const claim = z.strictObject({ name: z.string(), value: z.string() });
-export interface ExportClaim extends Readonly<z.infer<typeof claim>> {}
-
-/** The number of bytes of the evidence that a digest or signature in the chain covers. */
-export interface Coverage extends Readonly<z.infer<typeof coverage>> {}
-
-const outcome = z.strictObject({
-  drillId: z.string(),
-  targetId: z.string(),
-  status: z.string(),
-  verdict: z.string(),
-  /** Absent in reports of earlier releases, as are the members below. */
-  worldConsistency: allow(z.string()),
-  bindingEvidence: allow(z.string(), 'complete only if that of every interaction is'),
-  budget: allow(z.enum(['kept', 'exceeded']), 'of tool calls and scheduled events'),
-  assertions: allow(
-    z.readonly(z.array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))),
-    'of the run, then of its checkpoints; absent if there are more than 1,000',
-  ),
-  checkpoints: allow(
-    z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
-    'absent if there are more than 1,000',
-  ),
-});
-/** The facts that the signed run result states. They are not results of this verification. */
-export interface Outcome extends Readonly<z.infer<typeof outcome>> {}
-
-export const runSchema = z
-  .strictObject({
-    tool: z.strictObject({ name: z.string(), version: z.string() }),
-    /** Absent if there are several. */
-    path: allow(z.string(), 'the evidence, as the caller named it'),
-    /** By their names without dashes. */
-    options: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))
-      .check(z.describe('the options that decide the result')),
-    exitCode: z.literal([0, 1, 2, 3, 77, 130]),
-    unmet: z
-      .readonly(z.array(z.strictObject({ requirement: z.string(), message: z.string() })))
-      .check(z.describe('what the caller required and the evidence does not meet')),
-  })
-  .check(z.describe('the run of the command that wrote the report'));
-/** The run of the command that wrote a report: a verification itself never sets it. */
-export interface Run extends Readonly<z.infer<typeof runSchema>> {}
-
-export const attestationReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('attestation'),
-  /**
-   * `valid`: a trusted key signed it and everything checked holds. `not_judged`: no trust was given. An attestation
-   * alone is never `verified`.
-   */
-  verdict: z.enum(['valid', 'not_judged', 'invalid']),
-  /** The time of the verification, as the caller gave it. */
-  asOfMs: atMs,
-  /** Absent if none was given. */
-  trust: allow(trust),
-  signer: allow(signer),
-  ...ledger,
-});
-/** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
-export interface AttestationReport extends Readonly<z.infer<typeof attestationReportSchema>> {}
-
-const verdict = z.enum(VERDICTS).check(z.describe('formats §4'));
-
-export const bundleReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('bundle'),
-  verdict,
-  depth: z.enum(DEPTHS),
-  /** The time of the verification, as the caller gave it. */
-  asOfMs: atMs,
-  /** Absent if none was given. */
-  trust: allow(trust),
-  /** The id in the manifest, or in the row of the export if there is no readable manifest. */
-  evidenceBundleId: allow(z.string()),
-  organizationId: allow(z.string()),
-  projectId: allow(z.string()),
-  runId: allow(z.string()),
-  hostedRunId: allow(z.string()),
-  /** The run that this one reproduces; absent unless it is a rerun. */
-  rerunOfHostedRunId: allow(z.string()),
-  path: allow(z.string()),
-  /** The ZIP archive. */
-  archive: allow(z.strictObject({ digest, bytes: count })),
-  manifestDigest: allow(digest),
-  objectCount: allow(count),
-  createdAtMs: allow(atMs),
-  /** Bytes of the manifest and of all objects, as the manifest lists them. */
-  evidenceBytes: allow(count),
-  /** True if it has an attestation; absent if the archive could not be read and no row states it. */
-  signed: allow(z.boolean()),
-  /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
-  provenance: z.enum(['attested', 'claimed', 'user_produced']),
-  signer: allow(signer),
-  /** Every trusted key that signed it: first in the attestation, then in envelopes from the caller. */
-  signers: allow(z.readonly(z.array(signingKey))),
-  reproduction: allow(reproductionSchema, 'what the statement pins; attested when provenance is'),
-  outcome: allow(outcome, 'facts that the run result states; verification does not check them'),
-  ...ledger,
-  coverage,
-  run: allow(runSchema),
-});
-/** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
-export interface BundleReport extends Readonly<z.infer<typeof bundleReportSchema>> {}
-
-const localReportReportSchema = z.strictObject({
-  kind: z.literal('local-report'),
-  verdict: z.enum(['intact', 'incomplete', 'failed']),
-  localReportId: z.string(),
-  projectId: z.string(),
-  path: z.string(),
-  provenance: z.literal('user_produced'),
-  trust: z.literal('unattested'),
-  ...ledger,
-});
-/** The report on one local report of an export: `intact` at best, because no key attests it (formats §4). */
-export interface LocalReportReport extends Readonly<z.infer<typeof localReportReportSchema>> {}
-
-export const exportReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('export'),
-  verdict,
-  /**
-   * `pinned`: the caller gave the digest of the manifest. `attested`: a trusted key signed the list. `claimed`: neither.
-   */
-  completeness: z.enum(['pinned', 'attested', 'claimed']),
-  depth: z.enum(DEPTHS),
-  /** The time of the verification, as the caller gave it. */
-  asOfMs: atMs,
-  evidenceExportId: allow(z.string()),
-  organizationId: allow(z.string()),
-  /** The window of the manifest; absent in reports of earlier releases. */
-  window: allow(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
-  manifestDigest: allow(digest),
-  /** Absent if none was given. */
-  trust: allow(trust),
-  /** The signer of the list, if a trusted key signed it. */
-  signer: allow(signer),
-  /** Every trusted key that signed the list; absent in reports of earlier releases. */
-  signers: allow(z.readonly(z.array(signingKey))),
-  /** Checks and findings of the export itself; each part and local report has its own. */
-  ...ledger,
-  parts: z.readonly(z.array(bundleReportSchema)),
-  localReports: z.readonly(z.array(localReportReportSchema)),
-  coverage,
-  /** Absent in reports of earlier releases, and if `export.json` could not be read. */
-  claims: allow(z.readonly(z.array(claim)), 'members of export.json that nothing signs, outside coverage'),
-  run: allow(runSchema),
-});
-/** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
-export interface ExportReport extends Readonly<z.infer<typeof exportReportSchema>> {}
+export const COMPLETENESS = ['pinned', 'attested', 'claimed'] as const;
 /**
  * The reason why the list of bundles is known to be complete (formats §4). `pinned`: the caller gave the digest of the
  * manifest. `attested`: a trusted key signed the list. `claimed`: neither; bundles could be missing without a trace.
  */
-export type Completeness = ExportReport['completeness'];
+export type Completeness = (typeof COMPLETENESS)[number];
 
-export const toolSourceReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('tool-source'),
-  /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
-  verdict,
-  packageId: allow(z.string()),
-  buildHash: allow(z.string()),
-  artifactHash: allow(z.string()),
-  ...ledger,
-});
+/** One step of a verification and how it ended (docs/codes.md lists the checks). */
+export interface Check {
+  /** A check of docs/codes.md. */
+  readonly id: CheckId;
+  /** How it ended. */
+  readonly state: CheckState;
+  /** Why it was not checked or does not apply. */
+  readonly reason?: string;
+}
+
+/** One problem or remark with a code. The findings about one input always come in the same order. */
+export interface Finding {
+  /** A row of docs/codes.md. */
+  readonly code: Code;
+  /** The kind of problem, which decides the verdict. */
+  readonly class: CodeClass;
+  /** `error` decides a verdict, `warning` asks for a look, `info` states a fact. */
+  readonly severity: Severity;
+  /** `export`, or the id of a bundle or local report. */
+  readonly subject: string;
+  /** An entry of an archive, a file of the export, or a JSON pointer; the pointer follows its file after `#`. */
+  readonly path?: string;
+  /** What is wrong, for people. */
+  readonly message: string;
+  /** The value that it must have. */
+  readonly expected?: string;
+  /** The value that it has. */
+  readonly actual?: string;
+  /** How many further findings have this code and subject; they are not listed. */
+  readonly more?: number;
+}
+
+/** The trust store that was used. */
+export interface TrustUsed {
+  /** SHA-256 of all its keys with their limits. */
+  readonly fingerprint: Digest;
+  /** The number of its keys. */
+  readonly keys: number;
+}
+
+/** The key that a signed statement names. */
+export interface SignedBy {
+  /** The issuer, exactly as the statement names it. */
+  readonly issuer: string;
+  /** The name of the key. */
+  readonly keyId: string;
+  /** The time that the statement gives itself, in ms since 1970. */
+  readonly issuedAtMs: number;
+}
+
+/** One key that signed a bundle, under the name that the statement or envelope gives it. */
+export interface SigningKey extends SignedBy {
+  /** SHA-256 of the key, as `keyIdOf` gives it: two names of one key have one. */
+  readonly thumbprint: Digest;
+  /** The last moment at which the key is valid; null if it has no end. Absent in reports of earlier releases. */
+  readonly validThroughMs?: number | null;
+  /** The place of its signature: the attestation in the part, or an envelope from the caller. */
+  readonly in: 'attestation' | 'dsse';
+}
+
+/** The number of bytes of the evidence that a digest or signature in the chain covers. */
+export interface Coverage {
+  /** Bytes of all files, without those of a mirror and the claims of `export.json`. */
+  readonly totalBytes: number;
+  /** Bytes that match a digest in the chain from the manifest. */
+  readonly coveredBytes: number;
+  /** Covered bytes under a signature by a trusted key. */
+  readonly attestedBytes: number;
+  /** Paths of files that no digest covers. */
+  readonly uncovered: readonly string[];
+  /** Paths of files that a mirror adds, outside coverage: checksums and receipts. */
+  readonly mirrorFiles: readonly string[];
+}
+
+/** A member of `export.json` that the manifest does not fix. Nothing signs it, and no decision uses it. */
+export interface ExportClaim {
+  /** Its name in `export.json`. */
+  readonly name: string;
+  /** Its value, as JSON. */
+  readonly value: string;
+}
+
+/** One assertion of a run. */
+export interface OutcomeAssertion {
+  /** The assertion. */
+  readonly id: string;
+  /** The verdict of the run depends on it. */
+  readonly gate: boolean;
+  /** `passed`, `failed` or `error`, or what the run says instead. */
+  readonly status: string;
+}
+
+/** One checkpoint of a run. */
+export interface OutcomeCheckpoint {
+  /** The checkpoint. */
+  readonly id: string;
+  /** Its kind, such as `final`. */
+  readonly kind: string;
+  /** `passed`, `failed` or `inconclusive`, or what the run says instead. */
+  readonly verdict: string;
+}
+
+/** The facts that the signed run result states. They are not results of this verification. */
+export interface Outcome {
+  /** The drill that ran. */
+  readonly drillId: string;
+  /** What was drilled. */
+  readonly targetId: string;
+  /** How the run ended, such as `completed`. */
+  readonly status: string;
+  /** The result of the drill, such as `passed`. */
+  readonly verdict: string;
+  /** Whether the simulated environment was consistent. Absent in reports of earlier releases, as are the members below. */
+  readonly worldConsistency?: string;
+  /** `complete` only if that of every interaction is. */
+  readonly bindingEvidence?: string;
+  /** Whether the run kept its budget of tool calls and scheduled events. */
+  readonly budget?: 'kept' | 'exceeded';
+  /** Those of the run, then those of its checkpoints; absent if there are more than 1,000. */
+  readonly assertions?: readonly OutcomeAssertion[];
+  /** Absent if there are more than 1,000. */
+  readonly checkpoints?: readonly OutcomeCheckpoint[];
+}
+
+/** The run of the command that wrote a report: a verification itself never sets it. */
+export interface Run {
+  /** The program that wrote the report. */
+  readonly tool: { readonly name: string; readonly version: string };
+  /** The evidence, as the caller named it; absent if there are several. */
+  readonly path?: string;
+  /** The options that decide the result, by their names without dashes. */
+  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** The exit code of the command. */
+  readonly exitCode: 0 | 1 | 2 | 3 | 77 | 130;
+  /** What the caller required and the evidence does not meet. */
+  readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
+}
+
+/** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
+export interface AttestationReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `attestation`. */
+  readonly kind: 'attestation';
+  /**
+   * `valid`: a trusted key signed it and everything checked holds. `not_judged`: no trust was given. An attestation
+   * alone is never `verified`.
+   */
+  readonly verdict: 'valid' | 'not_judged' | 'invalid';
+  /** The time of the verification, as the caller gave it, in ms since 1970. */
+  readonly asOfMs: number;
+  /** Absent if none was given. */
+  readonly trust?: TrustUsed;
+  /** Absent unless a trusted key signed it. */
+  readonly signer?: SignedBy;
+  /** Every step, in order. */
+  readonly checks: readonly Check[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
+
+/** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
+export interface BundleReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `bundle`. */
+  readonly kind: 'bundle';
+  /** The result (formats §4). */
+  readonly verdict: Verdict;
+  /** How much was read. */
+  readonly depth: Depth;
+  /** The time of the verification, as the caller gave it, in ms since 1970. */
+  readonly asOfMs: number;
+  /** Absent if none was given. */
+  readonly trust?: TrustUsed;
+  /** The id in the manifest, or in the row of the export if there is no readable manifest. */
+  readonly evidenceBundleId?: string;
+  /** The organization in the manifest. */
+  readonly organizationId?: string;
+  /** The project in the manifest. */
+  readonly projectId?: string;
+  /** The run that the bundle is about. */
+  readonly runId?: string;
+  /** The name of the run at its control plane. */
+  readonly hostedRunId?: string;
+  /** The run that this one reproduces; absent unless it is a rerun. */
+  readonly rerunOfHostedRunId?: string;
+  /** The path of the part in the export. */
+  readonly path?: string;
+  /** The ZIP archive: SHA-256 and size in bytes. */
+  readonly archive?: { readonly digest: Digest; readonly bytes: number };
+  /** SHA-256 of the manifest of the bundle. */
+  readonly manifestDigest?: Digest;
+  /** The number of objects that the manifest lists. */
+  readonly objectCount?: number;
+  /** The time in the manifest, in ms since 1970. */
+  readonly createdAtMs?: number;
+  /** Bytes of the manifest and of all objects, as the manifest lists them. */
+  readonly evidenceBytes?: number;
+  /** True if it has an attestation; absent if the archive could not be read and no row states it. */
+  readonly signed?: boolean;
+
+  /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
+  readonly provenance: 'attested' | 'claimed' | 'user_produced';
+  /** The key that the statement names; absent unless it is trusted and signed it. */
+  readonly signer?: SignedBy;
+  /** Every trusted key that signed it: first in the attestation, then in envelopes from the caller. */
+  readonly signers?: readonly SigningKey[];
+  /** What the statement pins for a rerun; attested if `provenance` is. */
+  readonly reproduction?: Reproduction;
+  /** Facts that the run result states; verification does not check them. */
+  readonly outcome?: Outcome;
+  /** Every step, in order. */
+  readonly checks: readonly Check[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+  /** How many bytes a digest or a signature covers. */
+  readonly coverage: Coverage;
+  /** Set by the command only. */
+  readonly run?: Run;
+}
+
+/** The report on one local report of an export: `intact` at best, because no key attests it (formats §4). */
+export interface LocalReportReport {
+  /** Always `local-report`. */
+  readonly kind: 'local-report';
+  /** Never `verified`. */
+  readonly verdict: 'intact' | 'incomplete' | 'failed';
+  /** The id in the manifest of the export. */
+  readonly localReportId: string;
+  /** The project in the manifest of the export. */
+  readonly projectId: string;
+  /** The path in the export. */
+  readonly path: string;
+  /** Always `user_produced`: somebody uploaded it. */
+  readonly provenance: 'user_produced';
+  /** Always `unattested`. */
+  readonly trust: 'unattested';
+  /** Every step, in order. */
+  readonly checks: readonly Check[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
+
+/** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
+export interface ExportReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `export`. */
+  readonly kind: 'export';
+  /** The result: that of the worst bundle, or worse (formats §4). */
+  readonly verdict: Verdict;
+  /** Whether bundles can be missing without a trace. */
+  readonly completeness: Completeness;
+  /** How much was read. */
+  readonly depth: Depth;
+  /** The time of the verification, as the caller gave it, in ms since 1970. */
+  readonly asOfMs: number;
+  /** The id in the manifest. */
+  readonly evidenceExportId?: string;
+  /** The organization in the manifest. */
+  readonly organizationId?: string;
+  /** The window of the manifest, in ms since 1970; absent in reports of earlier releases. */
+  readonly window?: { readonly fromAtMs: number; readonly throughAtMs: number };
+  /** SHA-256 of the manifest of the export. */
+  readonly manifestDigest?: Digest;
+  /** Absent if none was given. */
+  readonly trust?: TrustUsed;
+  /** The signer of the list, if a trusted key signed it. */
+  readonly signer?: SignedBy;
+  /** Every trusted key that signed the list; absent in reports of earlier releases. */
+  readonly signers?: readonly SigningKey[];
+  /** The steps for the export itself; each part and local report has its own. */
+  readonly checks: readonly Check[];
+  /** The problems and remarks about the export itself; `allFindings` has those of the parts, too. */
+  readonly findings: readonly Finding[];
+  /** One report for each part that the manifest lists, in its order. */
+  readonly parts: readonly BundleReport[];
+  /** One report for each local report that the manifest lists, in its order. */
+  readonly localReports: readonly LocalReportReport[];
+  /** How many bytes a digest or a signature covers, parts included. */
+  readonly coverage: Coverage;
+  /** Members of `export.json` that nothing signs. Absent in reports of earlier releases, and if it could not be read. */
+  readonly claims?: readonly ExportClaim[];
+  /** Set by the command only. */
+  readonly run?: Run;
+}
+
 /** The report of `verifyToolSource`: the verdict on the JavaScript of one tool (formats §4). */
-export interface ToolSourceReport extends Readonly<z.infer<typeof toolSourceReportSchema>> {}
+export interface ToolSourceReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `tool-source`. */
+  readonly kind: 'tool-source';
+  /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
+  readonly verdict: Verdict;
+  /** The package, if the source could be read. */
+  readonly packageId?: string;
+  /** The build, if the source could be read. */
+  readonly buildHash?: string;
+  /** SHA-256 of the source, if it could be read. */
+  readonly artifactHash?: string;
+  /** Every step, in order. */
+  readonly checks: readonly Check[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
 
-const receiptHead = z.strictObject({ path: z.string(), digest, finishedAtMs: atMs });
-export interface ReceiptHead extends Readonly<z.infer<typeof receiptHead>> {}
+/** A receipt at the end of a chain. */
+export interface ReceiptHead {
+  /** The path in the mirror. */
+  readonly path: string;
+  /** SHA-256 of the receipt. */
+  readonly digest: Digest;
+  /** When the run of the mirror ended, in ms since 1970. */
+  readonly finishedAtMs: number;
+}
 
-const receiptLine = z.strictObject({
-  path: z.string(),
-  /** Absent if it could not be read, as is everything below. */
-  digest: allow(digest),
-  startedAtMs: allow(atMs),
-  finishedAtMs: allow(atMs),
-  outcome: allow(z.enum(['complete', 'incomplete'])),
-  files: allow(count),
-  failures: allow(count),
-  tool: allow(z.string()),
-  source: allow(z.string()),
-});
-export interface ReceiptLine extends Readonly<z.infer<typeof receiptLine>> {}
+/** One receipt of a mirror. */
+export interface ReceiptLine {
+  /** The path in the mirror. */
+  readonly path: string;
+  /** SHA-256. Absent if it could not be read, as is everything below. */
+  readonly digest?: Digest;
+  /** When the run of the mirror began, in ms since 1970. */
+  readonly startedAtMs?: number;
+  /** When it ended, in ms since 1970. */
+  readonly finishedAtMs?: number;
+  /** Whether the mirror was complete then. */
+  readonly outcome?: 'complete' | 'incomplete';
+  /** The number of files that it lists. */
+  readonly files?: number;
+  /** The number of files that could not be fetched. */
+  readonly failures?: number;
+  /** The program that made the mirror. */
+  readonly tool?: string;
+  /** Where the files are from. */
+  readonly source?: string;
+}
 
-export const receiptsReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('receipts'),
-  /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: no receipt. */
-  verdict: z.enum(['sound', 'broken', 'unread', 'none']),
-  evidenceExportId: allow(z.string()),
-  organizationId: allow(z.string()),
-  manifestDigest: allow(z.string()),
-  /** The receipts are compared with it. */
-  manifestHere: z.boolean().check(z.describe('whether the mirror has a manifest that could be read')),
-  /** The newest receipt of the chain. */
-  head: allow(receiptHead),
-  unlinked: count.check(z.describe('receipts without links, outside the chain')),
-  receipts: z.readonly(z.array(receiptLine)),
-  findings: z.readonly(z.array(findingSchema)),
-});
 /** The report of `verifyReceipts` on the chain of receipts of one mirror (formats §1, Receipts). */
-export interface ReceiptsReport extends Readonly<z.infer<typeof receiptsReportSchema>> {}
+export interface ReceiptsReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `receipts`. */
+  readonly kind: 'receipts';
+  /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: no receipt. */
+  readonly verdict: 'sound' | 'broken' | 'unread' | 'none';
+  /** The export that the receipts name. */
+  readonly evidenceExportId?: string;
+  /** The organization that they name. */
+  readonly organizationId?: string;
+  /** The manifest that they name. */
+  readonly manifestDigest?: string;
+  /** The mirror has a manifest that could be read, so the receipts are compared with it. */
+  readonly manifestHere: boolean;
+  /** The newest receipt of the chain. */
+  readonly head?: ReceiptHead;
+  /** The number of receipts without links, outside the chain. */
+  readonly unlinked: number;
+  /** Every receipt, by time and name. */
+  readonly receipts: readonly ReceiptLine[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
 export type ChainResult = ReceiptsReport['verdict'];
 
 /** A report of `verifyExport`, `verifyPart`, `verifyAttestation`, `verifyDsse` or `verifyToolSource`, by `kind`. */

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../shared/output/exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
 import { allow, countSchema as count } from '../../contract/scalars.ts';
-import { codeSchema } from '../../verify/report.ts';
+import { codeSchema } from '../../verify/report-schema.ts';
 
 const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: count };
 const pathSchema = z.string().check(z.describe('of the file in the export'));

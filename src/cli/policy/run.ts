@@ -11,7 +11,7 @@ import { MAX_POLICY_BYTES } from '../../policy/resolve.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { escapeText } from '../../report/printable.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/report.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { openPolicy } from '../shared/input/policy.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { CodeSchema } from '../../verify/report.ts';
+import type { CodeSchema } from '../../verify/report-schema.ts';
 import { DIGEST, isDigest } from '../../bytes/hash.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';

@@ -3,7 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { allow, textSchema, atMsSchema, typedDigestSchema } from '../../contract/scalars.ts';
+import { allow, atMsSchema, describing, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
@@ -17,12 +17,36 @@ import {
   TRUST_STORE_FIELD,
   VSA_PREDICATE_TYPE,
 } from './vsa.ts';
-import { attestationReportSchema } from '../../verify/report.ts';
+import { attestationReportSchema } from '../../verify/report-schema.ts';
+import type { AttestationReport, Finding, TrustUsed } from '../../verify/report.ts';
 
-const summarySchema = z
-  .strictObject({
+/** The content of a verification summary, whoever signed it. */
+export interface Summary {
+  /** The verifier that made it. */
+  readonly verifierId: string;
+  /** When it was made, in whole ms since 1970; fractions are discarded. */
+  readonly timeVerifiedMs: number;
+  /** What was verified, as the verifier names it. */
+  readonly resourceUri: string;
+  /** The digest of the policy. */
+  readonly policyDigest: Digest;
+  /** The values of the parameters of the policy; absent if they are not stated. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Digests of manifests, each once, sorted. */
+  readonly inputs: readonly Digest[];
+  /** Digests of DSSE envelopes that were given with the evidence. */
+  readonly envelopes?: readonly Digest[];
+  /** The answer of the verifier. */
+  readonly result: 'PASSED' | 'FAILED';
+  /** The levels that the evidence has, as SLSA names them. */
+  readonly levels: readonly string[];
+  /** The fingerprint of the trust store of the verifier. */
+  readonly trustStore?: Digest;
+}
+
+const summarySchema = describing<Summary>()(
+  z.strictObject({
     verifierId: z.string(),
-    /** Whole milliseconds; fractions are discarded. */
     timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
@@ -34,31 +58,43 @@ const summarySchema = z
     result: z.enum(['PASSED', 'FAILED']),
     levels: z.readonly(z.array(z.string())),
     trustStore: allow(typedDigestSchema, 'fingerprint of the trust store of the verifier'),
-  })
-  .check(z.describe('its content; no trusted key signed it unless keys has one'));
+  }),
+).check(z.describe('its content; no trusted key signed it unless keys has one'));
 
-/** The content of a verification summary, whoever signed it. */
-export interface Summary extends Readonly<z.infer<typeof summarySchema>> {}
-
-export const summaryReportSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('summary'),
-  /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. */
-  verdict: attestationReportSchema.shape.verdict,
-  asOfMs: attestationReportSchema.shape.asOfMs,
-  trust: attestationReportSchema.shape.trust,
+/** The report of `verifySummary` (docs/gate/vsa.md). */
+export interface SummaryReport {
+  /** Always 1; a later form of the report has another number. */
+  readonly schemaVersion: 1;
+  /** Always `summary`. */
+  readonly kind: 'summary';
+  /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. `not_judged`: no keys were given. */
+  readonly verdict: AttestationReport['verdict'];
+  /** The time of the verification, as the caller gave it, in ms since 1970. */
+  readonly asOfMs: number;
+  /** Absent if none was given. */
+  readonly trust?: TrustUsed;
   /** Absent if it cannot be read. Without `keys`, no trusted key signed it. */
-  summary: allow(summarySchema),
-  keys: z
-    .readonly(z.array(typedDigestSchema))
-    .check(z.describe('thumbprints of the trusted keys that signed it')),
-  findings: attestationReportSchema.shape.findings,
-});
+  readonly summary?: Summary;
+  /** Thumbprints of the trusted keys that signed it. */
+  readonly keys: readonly Digest[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
 
-/**
- * The report of `verifySummary` (docs/gate/vsa.md). Its verdict is `valid`, `not_judged` (no keys were given) or `invalid`.
- */
-export interface SummaryReport extends Readonly<z.infer<typeof summaryReportSchema>> {}
+export const summaryReportSchema = describing<SummaryReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('summary'),
+    verdict: attestationReportSchema.shape.verdict,
+    asOfMs: attestationReportSchema.shape.asOfMs,
+    trust: attestationReportSchema.shape.trust,
+    summary: allow(summarySchema),
+    keys: z
+      .readonly(z.array(typedDigestSchema))
+      .check(z.describe('thumbprints of the trusted keys that signed it')),
+    findings: attestationReportSchema.shape.findings,
+  }),
+);
 
 const MAX_SUBJECTS = 10_000;
 

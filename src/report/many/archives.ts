@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/scalars.ts';
-import { codeSchema } from '../../verify/report.ts';
+import { codeSchema } from '../../verify/report-schema.ts';
 
 const transferSchema = z.strictObject({
   files: count,

@@ -10,7 +10,7 @@ import {
   exportReportSchema,
   runSchema,
   toolSourceReportSchema,
-} from '../../verify/report.ts';
+} from '../../verify/report-schema.ts';
 import { summarySchema } from './summary.ts';
 import { DrillproofError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/document.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { countSchema as count } from '../../contract/scalars.ts';
-import { codeSchema } from '../../verify/report.ts';
+import { codeSchema } from '../../verify/report-schema.ts';
 
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });

@@ -4,15 +4,8 @@ import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
 import { SEVERITIES } from '../../codes/entry.ts';
 import { countSchema as count } from '../../contract/scalars.ts';
-import {
-  type BundleReport,
-  codeClassSchema,
-  codeSchema,
-  type ExportReport,
-  severitySchema,
-  type Verdict,
-  VERDICTS,
-} from '../../verify/report.ts';
+import { type BundleReport, type ExportReport, type Verdict, VERDICTS } from '../../verify/report.ts';
+import { codeClassSchema, codeSchema, severitySchema } from '../../verify/report-schema.ts';
 import { allFindings } from '../../verify/finding.ts';
 import { caveatsOf } from '../text/caveats.ts';
 

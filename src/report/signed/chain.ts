@@ -7,7 +7,8 @@ import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts
 import { DrillproofError } from '../../errors.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
 import type { TrustStore } from '../../trust/store.ts';
-import { attestationReportSchema, type Finding } from '../../verify/report.ts';
+import { type Finding } from '../../verify/report.ts';
+import { attestationReportSchema } from '../../verify/report-schema.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
 import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';

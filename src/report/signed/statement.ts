@@ -11,7 +11,7 @@ import { decisionSchema } from '../../policy/decision.ts';
 import { type DsseEnvelope, parseDsse, signDsse } from '../../trust/dsse.ts';
 import { isObject } from '../../trust/faults.ts';
 import type { Signer } from '../../trust/key/signer.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/report.ts';
+import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import { reportDiffSchema } from '../diff.ts';
 import { reportsSchema } from '../many/reports.ts';
 import { scrubSchema } from '../many/scrubs.ts';

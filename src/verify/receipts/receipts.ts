@@ -29,7 +29,9 @@ import {
 
 /** The options of `verifyReceipts`. All are optional. */
 export type VerifyReceiptsOptions = {
+  /** Bounds of documents; default: `DEFAULT_LIMITS`. */
   readonly limits?: Partial<EvidenceLimits>;
+  /** Ends the verification with its reason. */
   readonly signal?: AbortSignal;
   /** The digest of a receipt that must be in the chain, such as its head at an earlier time. */
   readonly expectHead?: Digest;

@@ -9,7 +9,7 @@ import { type Code, codeEntry } from '../../../codes/catalogue.ts';
 import { type JobResult, openQueue, parseQueueAddress, type QueueItem } from '../../../node/queue/queue.ts';
 import { workThrough } from '../../../node/queue/work.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../../node/s3/location.ts';
-import { codeSchema } from '../../../verify/report.ts';
+import { codeSchema } from '../../../verify/report-schema.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import { option, type OptionsOf } from './option.ts';
 import { parseNumberBetween } from './options.ts';

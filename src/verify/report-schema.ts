@@ -1,0 +1,265 @@
+import * as z from 'zod/mini';
+import type { Code } from '../codes/catalogue.ts';
+import { CODE_CLASSES, SEVERITIES } from '../codes/entry.ts';
+import { isCode } from '../codes/facts.ts';
+import {
+  allow,
+  atMsSchema as atMs,
+  countSchema as count,
+  describing,
+  typedDigestSchema as digest,
+  narrowText,
+} from '../contract/scalars.ts';
+import { reproductionSchema } from '../contract/resources/evidence.ts';
+import { type CheckId, isCheckId } from './checks.ts';
+import {
+  type AttestationReport,
+  type BundleReport,
+  type Check,
+  CHECK_STATES,
+  COMPLETENESS,
+  DEPTHS,
+  type ExportClaim,
+  type ExportReport,
+  type Finding,
+  type LocalReportReport,
+  type Outcome,
+  type ReceiptHead,
+  type ReceiptLine,
+  type ReceiptsReport,
+  type SignedBy,
+  type SigningKey,
+  type ToolSourceReport,
+  VERDICTS,
+} from './report.ts';
+
+// Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a
+// named type, so that declarations do not list every code.
+export interface CodeSchema extends z.ZodMiniType<Code, string> {}
+export interface CheckIdSchema extends z.ZodMiniType<CheckId, string> {}
+
+export const codeSchema: CodeSchema = narrowText(
+  z.string().check(z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)),
+  isCode,
+).check(z.describe('a row of docs/codes.md'));
+export const codeClassSchema = z.enum(CODE_CLASSES);
+export const severitySchema = z.enum(SEVERITIES);
+
+export const checkIdSchema: CheckIdSchema = narrowText(
+  z.string().check(z.regex(/^[a-z-]+\.[a-z-]+$/)),
+  isCheckId,
+).check(z.describe('a check of docs/codes.md'));
+
+const checkSchema = describing<Check>()(
+  z.strictObject({
+    id: checkIdSchema,
+    state: z.enum(CHECK_STATES),
+    reason: allow(z.string()),
+  }),
+);
+
+const findingSchema = describing<Finding>()(
+  z.strictObject({
+    code: codeSchema,
+    class: codeClassSchema,
+    severity: severitySchema,
+    subject: z.string().check(z.describe('export, or the id of a bundle or local report')),
+    path: allow(z.string(), 'an entry, a file or a JSON pointer'),
+    message: z.string(),
+    expected: allow(z.string()),
+    actual: allow(z.string()),
+    more: allow(count, 'further findings with this code and subject, which are not listed'),
+  }),
+);
+
+const ledger = { checks: z.readonly(z.array(checkSchema)), findings: z.readonly(z.array(findingSchema)) };
+
+const trust = z
+  .strictObject({ fingerprint: digest, keys: count })
+  .check(z.describe('the trust store that was used'));
+
+const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
+const signer = describing<SignedBy>()(z.strictObject(signedBy));
+
+const signingKey = describing<SigningKey>()(
+  z.strictObject({
+    ...signedBy,
+    thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
+    validThroughMs: allow(z.union([atMs, z.null()])),
+    in: z.enum(['attestation', 'dsse']),
+  }),
+);
+
+const coverage = z
+  .strictObject({
+    totalBytes: count,
+    coveredBytes: count,
+    attestedBytes: count,
+    uncovered: z.readonly(z.array(z.string())),
+    mirrorFiles: z.readonly(z.array(z.string())),
+  })
+  .check(z.describe('how many bytes a digest or a signature covers'));
+const claim = describing<ExportClaim>()(z.strictObject({ name: z.string(), value: z.string() }));
+
+const outcome = describing<Outcome>()(
+  z.strictObject({
+    drillId: z.string(),
+    targetId: z.string(),
+    status: z.string(),
+    verdict: z.string(),
+    worldConsistency: allow(z.string()),
+    bindingEvidence: allow(z.string(), 'complete only if that of every interaction is'),
+    budget: allow(z.enum(['kept', 'exceeded']), 'of tool calls and scheduled events'),
+    assertions: allow(
+      z.readonly(z.array(z.strictObject({ id: z.string(), gate: z.boolean(), status: z.string() }))),
+      'of the run, then of its checkpoints; absent if there are more than 1,000',
+    ),
+    checkpoints: allow(
+      z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
+      'absent if there are more than 1,000',
+    ),
+  }),
+);
+
+export const runSchema = z
+  .strictObject({
+    tool: z.strictObject({ name: z.string(), version: z.string() }),
+    path: allow(z.string(), 'the evidence, as the caller named it'),
+    options: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))
+      .check(z.describe('the options that decide the result')),
+    exitCode: z.literal([0, 1, 2, 3, 77, 130]),
+    unmet: z
+      .readonly(z.array(z.strictObject({ requirement: z.string(), message: z.string() })))
+      .check(z.describe('what the caller required and the evidence does not meet')),
+  })
+  .check(z.describe('the run of the command that wrote the report'));
+
+export const attestationReportSchema = describing<AttestationReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('attestation'),
+    verdict: z.enum(['valid', 'not_judged', 'invalid']),
+    asOfMs: atMs,
+    trust: allow(trust),
+    signer: allow(signer),
+    ...ledger,
+  }),
+);
+
+const verdict = z.enum(VERDICTS).check(z.describe('formats §4'));
+
+export const bundleReportSchema = describing<BundleReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('bundle'),
+    verdict,
+    depth: z.enum(DEPTHS),
+    asOfMs: atMs,
+    trust: allow(trust),
+    evidenceBundleId: allow(z.string()),
+    organizationId: allow(z.string()),
+    projectId: allow(z.string()),
+    runId: allow(z.string()),
+    hostedRunId: allow(z.string()),
+    rerunOfHostedRunId: allow(z.string()),
+    path: allow(z.string()),
+    archive: allow(z.strictObject({ digest, bytes: count })),
+    manifestDigest: allow(digest),
+    objectCount: allow(count),
+    createdAtMs: allow(atMs),
+    evidenceBytes: allow(count),
+    signed: allow(z.boolean()),
+    provenance: z.enum(['attested', 'claimed', 'user_produced']),
+    signer: allow(signer),
+    signers: allow(z.readonly(z.array(signingKey))),
+    reproduction: allow(reproductionSchema, 'what the statement pins; attested when provenance is'),
+    outcome: allow(outcome, 'facts that the run result states; verification does not check them'),
+    ...ledger,
+    coverage,
+    run: allow(runSchema),
+  }),
+);
+
+const localReportReportSchema = describing<LocalReportReport>()(
+  z.strictObject({
+    kind: z.literal('local-report'),
+    verdict: z.enum(['intact', 'incomplete', 'failed']),
+    localReportId: z.string(),
+    projectId: z.string(),
+    path: z.string(),
+    provenance: z.literal('user_produced'),
+    trust: z.literal('unattested'),
+    ...ledger,
+  }),
+);
+
+export const exportReportSchema = describing<ExportReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('export'),
+    verdict,
+    completeness: z.enum(COMPLETENESS),
+    depth: z.enum(DEPTHS),
+    asOfMs: atMs,
+    evidenceExportId: allow(z.string()),
+    organizationId: allow(z.string()),
+    window: allow(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
+    manifestDigest: allow(digest),
+    trust: allow(trust),
+    signer: allow(signer),
+    signers: allow(z.readonly(z.array(signingKey))),
+    ...ledger,
+    parts: z.readonly(z.array(bundleReportSchema)),
+    localReports: z.readonly(z.array(localReportReportSchema)),
+    coverage,
+    claims: allow(z.readonly(z.array(claim)), 'members of export.json that nothing signs, outside coverage'),
+    run: allow(runSchema),
+  }),
+);
+
+export const toolSourceReportSchema = describing<ToolSourceReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('tool-source'),
+    verdict,
+    packageId: allow(z.string()),
+    buildHash: allow(z.string()),
+    artifactHash: allow(z.string()),
+    ...ledger,
+  }),
+);
+
+const receiptHead = describing<ReceiptHead>()(
+  z.strictObject({ path: z.string(), digest, finishedAtMs: atMs }),
+);
+
+const receiptLine = describing<ReceiptLine>()(
+  z.strictObject({
+    path: z.string(),
+    digest: allow(digest),
+    startedAtMs: allow(atMs),
+    finishedAtMs: allow(atMs),
+    outcome: allow(z.enum(['complete', 'incomplete'])),
+    files: allow(count),
+    failures: allow(count),
+    tool: allow(z.string()),
+    source: allow(z.string()),
+  }),
+);
+
+export const receiptsReportSchema = describing<ReceiptsReport>()(
+  z.strictObject({
+    schemaVersion: z.literal(1),
+    kind: z.literal('receipts'),
+    verdict: z.enum(['sound', 'broken', 'unread', 'none']),
+    evidenceExportId: allow(z.string()),
+    organizationId: allow(z.string()),
+    manifestDigest: allow(z.string()),
+    manifestHere: z.boolean().check(z.describe('whether the mirror has a manifest that could be read')),
+    head: allow(receiptHead),
+    unlinked: count.check(z.describe('receipts without links, outside the chain')),
+    receipts: z.readonly(z.array(receiptLine)),
+    findings: z.readonly(z.array(findingSchema)),
+  }),
+);
