@@ -1,6 +1,6 @@
 import { catalogue, codeEntry, type Code } from '../../src/codes/catalogue.ts';
 import type { CodeClass } from '../../src/codes/entry.ts';
-import { exitOfCode } from '../../src/cli/shared/output/exit.ts';
+import { exitOfCode } from '../../src/cli/exit.ts';
 import { CHECK_TEXTS, checksOf } from '../../src/verify/check-texts.ts';
 import { CHECK_IDS, type CheckId } from '../../src/verify/checks.ts';
 

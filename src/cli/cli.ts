@@ -1,6 +1,6 @@
 import { foldLines } from '../report/text/page.ts';
 import { escapeText } from '../report/printable.ts';
-import type { ExitCode } from './shared/output/exit.ts';
+import type { ExitCode } from './exit.ts';
 
 type OutputFormat = 'text' | 'json';
 

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const cli = createProcessCli(createInterruptSignal());
   // Errors outside awaited promises are reported in the same form, without a stack.
   process.on('uncaughtException', (error) => {
-    void import('./shared/output/failed.ts').then(async ({ reportFailure }) =>
+    void import('./failed.ts').then(async ({ reportFailure }) =>
       process.exit(await reportFailure(error, [], cli)),
     );
   });

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Cli, Output } from './cli.ts';
-import { EXIT } from './shared/output/exit.ts';
+import { EXIT } from './exit.ts';
 
 // Pipes and files lack these members, in contrast to the types of Node.js.
 type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {

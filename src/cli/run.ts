@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Cli } from './cli.ts';
-import { EXIT, type ExitCode } from './shared/output/exit.ts';
+import { EXIT, type ExitCode } from './exit.ts';
 import { createProgram } from './program.ts';
 
 // commander throws these after it has printed help or the version.
@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> 
     if (error instanceof CommanderError && HELP_SHOWN.has(error.code)) {
       return error.exitCode === 0 ? EXIT.pass : EXIT.usage;
     }
-    const { reportFailure } = await import('./shared/output/failed.ts');
+    const { reportFailure } = await import('./failed.ts');
     return reportFailure(error, argv, cli);
   }
 }

@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS, createProgram } from '../../src/cli/program.ts';
 import { CliCommand } from '../../src/cli/shared/options/command.ts';
-import { findCommand } from '../../src/cli/shared/output/failed.ts';
+import { findCommand } from '../../src/cli/failed.ts';
 import { call, expectPass, world } from './make.ts';
 
 /** Lists every command that has --help by its name: those of the table and all below them. */

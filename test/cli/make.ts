@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Cli, Output } from '../../src/cli/cli.ts';
 import { run } from '../../src/cli/run.ts';
-import { EXIT } from '../../src/cli/shared/output/exit.ts';
+import { EXIT } from '../../src/cli/exit.ts';
 import { makeRunResult } from '../support/evidence.ts';
 import { writeFiles } from '../support/folder.ts';
 

@@ -23,7 +23,7 @@ import { backupSqlite } from '../../server/store/sqlite/backup.ts';
 import { type CheckReport, checkStores } from '../../server/admin/check.ts';
 import { type Places, placesOf } from '../../server/open-stores.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode, exitOfCode, worstExit } from '../exit.ts';
 import { withProgress } from '../shared/output/progress.ts';
 
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;

@@ -10,9 +10,9 @@ import { DATA, withAdmin } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime } from '../shared/options/options.ts';
-import { exportSigningOptions, readExportSigning } from '../shared/options/signing.ts';
+import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT } from '../exit.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 
 const NOW = option('--now', 'do the queued work of exports and deletions in this command');

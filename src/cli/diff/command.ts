@@ -7,9 +7,9 @@ import { withFileName, readEvidenceInput } from '../shared/input/input.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import type { OptionsOf } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
-import { openReportSigning, REPORT_SIGNING } from '../shared/options/signing.ts';
+import { openReportSigning, REPORT_SIGNING } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT } from '../exit.ts';
 
 const MORE = `
 Parts are compared by bundle, checks by id, findings by code, subject and path,

@@ -2,7 +2,7 @@ import { type Cli, describeLook, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { AS_OF, STANDARD, THRESHOLD, TRUST } from '../shared/options/options.ts';
-import { readSigning, signingOptions } from '../shared/options/signing.ts';
+import { readSigning, signingOptions } from '../shared/input/signing.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -32,7 +32,7 @@ import {
 } from '../shared/input/input.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
+import { EXIT_OF_SIGNED } from '../exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 

@@ -9,7 +9,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT, exitOfCode } from '../shared/output/exit.ts';
+import { EXIT, exitOfCode } from '../exit.ts';
 import { alignFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];

@@ -2,7 +2,7 @@ import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime, STANDARD } from '../shared/options/options.ts';
-import { signingOptions, readSigning } from '../shared/options/signing.ts';
+import { signingOptions, readSigning } from '../shared/input/signing.ts';
 import { parseReportSpec, readReportFacts } from '../shared/input/local-report.ts';
 import { once as onceEmitted } from 'node:events';
 import { mkdir } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 import { type DecisionFormat, decisionRenderers } from '../../report/decision-renderers.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { EVIDENCE, FORCE, PARAMETER, QUIET, remoteOptions } from '../shared/options/options.ts';
-import { REPORT_SIGNING } from '../shared/options/signing.ts';
+import { REPORT_SIGNING } from '../shared/input/signing.ts';
 import { parseDuration, parseTarget } from '../shared/options/values.ts';
 import { SUMMARY } from './summary.ts';
 

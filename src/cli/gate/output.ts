@@ -5,10 +5,10 @@ import type { Answer, Decision } from '../../policy/decision.ts';
 import { type DecisionFormat, decisionRenderers } from '../../report/decision-renderers.ts';
 import { renderDecisionMarkdown } from '../../report/decision/markdown.ts';
 import { type Cli, describeLook, printNote } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
-import type { SignText } from '../shared/options/signing.ts';
+import type { SignText } from '../shared/input/signing.ts';
 import type { GateOptions } from './options.ts';
 import type { SummaryWriter } from './summary.ts';
 

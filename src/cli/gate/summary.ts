@@ -5,7 +5,7 @@ import type { Decision } from '../../policy/decision.ts';
 import { encodeDsse } from '../../trust/dsse.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { readSigning, summarySigningOptions } from '../shared/options/signing.ts';
+import { readSigning, summarySigningOptions } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 import { readVersion } from '../shared/output/product.ts';

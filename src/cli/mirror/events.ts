@@ -4,7 +4,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/run.ts';
 import { printableJson } from '../../report/printable.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
 import { allow, countSchema as count } from '../../contract/scalars.ts';

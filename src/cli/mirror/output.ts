@@ -12,7 +12,7 @@ import { count, countNoun, size } from '../../report/text/page.ts';
 import { quoteShellWord } from '../../report/printable.ts';
 import type { Cli } from '../cli.ts';
 import { formatTimeSpan } from '../shared/options/values.ts';
-import { EXIT, type ExitCode, exitOfCode, worstExit } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode, exitOfCode, worstExit } from '../exit.ts';
 import { listAdvice } from '../shared/output/failure.ts';
 import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { FILE_STATES, type MirrorTally } from './progress.ts';

@@ -5,7 +5,7 @@ import { type Cli, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
-import { signingOptions, readSigning } from '../shared/options/signing.ts';
+import { signingOptions, readSigning } from '../shared/input/signing.ts';
 import { join, resolve } from 'node:path';
 import { abortable } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';

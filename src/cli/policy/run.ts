@@ -18,7 +18,7 @@ import { openPolicy } from '../shared/input/policy.ts';
 import { readVerifyOptions, verifyPath } from '../shared/input/verify.ts';
 import type { OptionsOf } from '../shared/options/option.ts';
 import { caFileOption, PARAMETER, STANDARD, TRUST } from '../shared/options/options.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT } from '../exit.ts';
 import { writeProduct } from '../shared/output/product.ts';
 
 type CaseReport = { readonly name: string; readonly holds: boolean; readonly differences: readonly string[] };

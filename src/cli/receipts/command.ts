@@ -7,7 +7,7 @@ import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseDigest, STANDARD } from '../shared/options/options.ts';
-import { EXIT, type ExitCode, worstExit } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode, worstExit } from '../exit.ts';
 import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';

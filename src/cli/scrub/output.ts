@@ -5,8 +5,8 @@ import type { ScrubReport } from '../../report/many/scrubs.ts';
 import { stableJson } from '../../report/json.ts';
 import type { MirrorScrub } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
-import type { SignText } from '../shared/options/signing.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import type { SignText } from '../shared/input/signing.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
 

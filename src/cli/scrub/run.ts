@@ -25,7 +25,7 @@ import {
   shareWork,
   readJobError,
 } from '../shared/options/queue.ts';
-import { openReportSigning, REPORT_OUTPUT, REPORT_SIGNING } from '../shared/options/signing.ts';
+import { openReportSigning, REPORT_OUTPUT, REPORT_SIGNING } from '../shared/input/signing.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
 import { planOutputs } from '../shared/output/targets.ts';

@@ -39,7 +39,7 @@ import {
 } from '../../selftest/case-folder.ts';
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../shared/output/exit.ts';
+import { EXIT } from '../exit.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { readVersion } from '../shared/output/product.ts';
 import { writeSelftest } from './output.ts';

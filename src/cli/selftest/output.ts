@@ -3,7 +3,7 @@ import { escapeText } from '../../report/printable.ts';
 import { stableJson } from '../../report/json.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/result.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../shared/output/exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
 import { formatTable } from '../shared/output/product.ts';
 
 const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {

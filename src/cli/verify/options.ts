@@ -1,6 +1,6 @@
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { EVIDENCE } from '../shared/options/options.ts';
-import { REPORT_OUTPUT, REPORT_SIGNING } from '../shared/options/signing.ts';
+import { REPORT_OUTPUT, REPORT_SIGNING } from '../shared/input/signing.ts';
 
 export const VERIFY = [
   ...REPORT_OUTPUT,

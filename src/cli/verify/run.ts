@@ -6,7 +6,7 @@ import { readPaths } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { readVerifyOptions, type VerifySettings, verifyPath } from '../shared/input/verify.ts';
 import type { TrustOptions } from '../shared/options/options.ts';
-import { openReportSigning } from '../shared/options/signing.ts';
+import { openReportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { type Failure, describeFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';

@@ -16,7 +16,7 @@ import {
   TRUST_STORE,
 } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
-import { EXIT_OF_SIGNED } from '../shared/output/exit.ts';
+import { EXIT_OF_SIGNED } from '../exit.ts';
 
 const MAX_ENVELOPE_BYTES = 1024 * 1024;
 

@@ -10,7 +10,7 @@ import { LOG, openData, openLogging } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
-import { exportSigningOptions, readExportSigning } from '../shared/options/signing.ts';
+import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { writeProduct, readVersion } from '../shared/output/product.ts';
 
 const WORKER = [

@@ -6,7 +6,7 @@ import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { escapeText } from '../../../report/printable.ts';
 import { stableJson } from '../../../report/json.ts';
 import { formatTimeSpan } from '../options/values.ts';
-import { EXIT, type ExitCode, exitOfCode } from './exit.ts';
+import { EXIT, type ExitCode, exitOfCode } from '../../exit.ts';
 
 /** An error as it is reported to people and programs. */
 export type Failure = {

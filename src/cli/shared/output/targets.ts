@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { type FormatTarget, usageError } from '../options/values.ts';
-import { EXIT } from './exit.ts';
+import { EXIT } from '../../exit.ts';
 import { describeFailure, formatFailureText } from './failure.ts';
 import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
 

@@ -6,10 +6,10 @@ import { encodeDsse } from '../../../trust/dsse.ts';
 import type { Signer } from '../../../trust/key/signer.ts';
 import type { VerifyingKey } from '../../../trust/key/key.ts';
 import type { Cli } from '../../cli.ts';
-import { readInput, withFileName } from '../input/input.ts';
-import { option, type OptionsOf } from './option.ts';
-import { parseNumberBetween, QUIET } from './options.ts';
-import { parseTarget, usageError } from './values.ts';
+import { readInput, withFileName } from './input.ts';
+import { option, type OptionsOf } from '../options/option.ts';
+import { parseNumberBetween, QUIET } from '../options/options.ts';
+import { parseTarget, usageError } from '../options/values.ts';
 import {
   MAX_SIGNED_BYTES,
   parseSignedEnvelope,

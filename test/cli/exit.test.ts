@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { catalogue, type Code } from '../../../../src/codes/catalogue.ts';
-import { EXIT, exitOfCode, worstExit } from '../../../../src/cli/shared/output/exit.ts';
-import { exitOfVerdict } from '../../../../src/report/run.ts';
+import { catalogue, type Code } from '../../src/codes/catalogue.ts';
+import { EXIT, exitOfCode, worstExit } from '../../src/cli/exit.ts';
+import { exitOfVerdict } from '../../src/report/run.ts';
 
 it.each<readonly [Code, number]>([
   ['part.DIGEST_MISMATCH', EXIT.bad],

@@ -1,6 +1,6 @@
-import type { Code } from '../../../codes/catalogue.ts';
-import type { CodeClass } from '../../../codes/entry.ts';
-import { codeFacts } from '../../../codes/facts.ts';
+import type { Code } from '../codes/catalogue.ts';
+import type { CodeClass } from '../codes/entry.ts';
+import { codeFacts } from '../codes/facts.ts';
 
 /**
  * The exit codes of all commands. Only `selftest case` ends with `unsupported`, for an unknown kind of case

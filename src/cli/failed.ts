@@ -1,12 +1,12 @@
 import { type Command, CommanderError } from 'commander';
-import { didYouMean } from '../../../bytes/text/wording.ts';
-import type { DrillproofError } from '../../../errors.ts';
-import { escapeText } from '../../../report/printable.ts';
-import { type Cli, writeFolded } from '../../cli.ts';
-import { createProgram } from '../../program.ts';
-import { usageError } from '../options/values.ts';
+import { didYouMean } from '../bytes/text/wording.ts';
+import type { DrillproofError } from '../errors.ts';
+import { escapeText } from '../report/printable.ts';
+import { type Cli, writeFolded } from './cli.ts';
+import { createProgram } from './program.ts';
+import { usageError } from './shared/options/values.ts';
 import type { ExitCode } from './exit.ts';
-import { formatFailureJson, describeFailure, formatFailureText } from './failure.ts';
+import { formatFailureJson, describeFailure, formatFailureText } from './shared/output/failure.ts';
 
 /** Reports an error on stderr and, with JSON output, as an object on stdout. */
 export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
