@@ -5,6 +5,8 @@ export type Kind = {
   readonly what: string;
   readonly accepts: (value: unknown) => boolean;
   readonly members?: Members;
+  /** The kind of each item of an array, or of each member of an object. */
+  readonly items?: Kind;
   /** It may have other members too. */
   readonly open?: boolean;
   readonly optional?: boolean;
@@ -58,7 +60,15 @@ export const oneOf = (values: readonly string[]): Kind => ({
 
 export const listOf = (kind: Kind): Kind => ({
   what: `an array, each item ${kind.what}`,
-  accepts: (value) => Array.isArray(value) && value.every(kind.accepts),
+  accepts: Array.isArray,
+  items: kind,
+});
+
+/** An object whose members may have any names. */
+export const recordOf = (kind: Kind): Kind => ({
+  ...OBJECT,
+  what: `an object, each member ${kind.what}`,
+  items: kind,
 });
 
 export const ITERABLE: Kind = {
@@ -99,7 +109,11 @@ export function checkArguments(kinds: Members, values: Readonly<Record<string, u
 function checkKind(path: string, value: unknown, kind: Kind): void {
   if (value === undefined && kind.optional === true) return;
   if (!kind.accepts(value)) throw new TypeError(`${path} is ${describe(value)}. Pass ${kind.what}.`);
-  if (kind.members === undefined || !isObject(value)) return;
+  if (!isObject(value)) return;
+  if (kind.items !== undefined)
+    for (const [name, item] of Object.entries(value))
+      checkKind(`${path}[${Array.isArray(value) ? name : JSON.stringify(name)}]`, item, kind.items);
+  if (kind.members === undefined) return;
   const names = Object.keys(kind.members);
   for (const name of Object.keys(value)) {
     if (kind.open === true || Object.hasOwn(kind.members, name)) continue;

@@ -1,4 +1,14 @@
-import { checkArguments, type Kind, LIST, OBJECT, withMembers, withMethods } from '../bytes/arguments.ts';
+import {
+  BYTES,
+  checkArguments,
+  type Kind,
+  listOf,
+  OBJECT,
+  recordOf,
+  TEXT,
+  withMembers,
+  withMethods,
+} from '../bytes/arguments.ts';
 import { compareUtf8, fromUtf8 } from '../bytes/text/encoding.ts';
 import { memoryAccess, type RandomAccess, readExactly, forwardChecks } from '../bytes/random-access.ts';
 import { closeAfter } from '../bytes/async.ts';
@@ -72,7 +82,7 @@ const keepOpen = (access: RandomAccess): OpenFile => ({
  * const report = await verifyExport(source, { asOfMs: Date.now() });
  */
 export function memorySource(files: Readonly<Record<string, Uint8Array>>): EvidenceSource {
-  checkArguments({ files: OBJECT }, { files });
+  checkArguments({ files: recordOf(BYTES) }, { files });
   const list = Object.entries(files).map(([path, bytes]) => ({ path, bytes: bytes.length, regular: true }));
   list.sort(comparePaths);
   return {
@@ -86,6 +96,11 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
   };
 }
 
+const ARCHIVE = withMembers('a ZipArchive', {
+  access: OBJECT,
+  entries: listOf(withMembers('a ZipEntry', { name: TEXT })),
+});
+
 /**
  * The files of an export in one ZIP (formats §1, Export). Its entries are stored, so that each part can be read without
  * extracting it.
@@ -94,7 +109,7 @@ export function memorySource(files: Readonly<Record<string, Uint8Array>>): Evide
  * const source = zipSource(await openZip(memoryAccess(await readFile('export.zip'))));
  */
 export function zipSource(archive: ZipArchive): EvidenceSource {
-  checkArguments({ archive: withMembers('a ZipArchive', { access: OBJECT, entries: LIST }) }, { archive });
+  checkArguments({ archive: ARCHIVE }, { archive });
   const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
   const list = archive.entries.map((entry) => ({ path: entry.name, bytes: entry.bytes, regular: true }));
   list.sort(comparePaths);

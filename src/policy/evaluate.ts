@@ -2,6 +2,7 @@ import {
   checkArguments,
   defined,
   listOf,
+  type Kind,
   type MembersOf,
   OBJECT,
   optional,
@@ -36,6 +37,11 @@ type EvaluateContext = {
   readonly trust?: TrustUsed;
 };
 
+const INPUT: Kind = {
+  what: 'an object with a report, a summary or a failure',
+  accepts: (value) =>
+    OBJECT.accepts(value) && ['report', 'summary', 'failure'].some((name) => name in (value as object)),
+};
 const CONTEXT: MembersOf<EvaluateContext> = { asOfMs: TIME, trust: optional(OBJECT) };
 
 /**
@@ -55,7 +61,7 @@ export function evaluate(
   policy: Policy,
   context: EvaluateContext,
 ): Decision {
-  const kinds = { inputs: listOf(OBJECT), policy: POLICY, context: optionsOf(CONTEXT) };
+  const kinds = { inputs: listOf(INPUT), policy: POLICY, context: optionsOf(CONTEXT) };
   checkArguments(kinds, { inputs, policy, context });
   const { trust } = context;
   const asOfMs = Number(context.asOfMs);

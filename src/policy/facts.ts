@@ -1,3 +1,4 @@
+import { checkReport } from '../verify/finding.ts';
 import * as z from 'zod/mini';
 import { type BundleReport, type ExportReport, type LocalReportReport } from '../verify/report.ts';
 import { bundleReportSchema, exportReportSchema } from '../verify/report-schema.ts';
@@ -89,6 +90,7 @@ export type Facts = {
 };
 
 export function collectFacts(inputs: readonly EvidenceInput[], asOfMs: number): Facts {
+  for (const input of inputs) if ('report' in input) checkReport(input.report);
   const numbered = inputs.map((item, input) => ({ item, place: { input, subject: item.name } }));
   const exports = numbered.flatMap(({ item, place: { input } }) =>
     'report' in item && item.report.kind === 'export'

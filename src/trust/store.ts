@@ -60,7 +60,10 @@ export const SIGNER_PURPOSES: readonly Purpose[] = ['evidence', 'export'];
  * @throws TypeError for anything else; DrillproofError `trust.…` for a key that cannot be read
  */
 export function resolveTrust(trust: Trust, purposes = SIGNER_PURPOSES): TrustStore {
-  if (isStore(trust)) return trust;
+  if (isStore(trust)) {
+    if (!made.has(trust)) checkArguments({ trust: withMembers('a trust store', { keys: KEYS }) }, { trust });
+    return trust;
+  }
   checkArguments({ trust: kindOfInput(trust) }, { trust });
   return trustStore([{ purposes, ...trust }]);
 }
@@ -105,6 +108,9 @@ function formatInput(input: KeyInput, at: number): JsonObject | KeyFault {
 
 const STORE = withMethods('a trust store', 'find');
 const isStore = (trust: Trust): trust is TrustStore => STORE.accepts(trust) && 'keys' in trust;
+const KEYS = listOf(withMembers('a TrustedKey', { issuer: TEXT, keyId: TEXT, point: POINT }));
+/** Stores that were made here, so that their keys are not checked again. */
+const made = new WeakSet<TrustStore>();
 
 /** Bytes of a trust store; room for some 20,000 keys. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -186,11 +192,13 @@ function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore
   if (faults.length > 0) throw faultError(faults);
   if (items.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
   const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(compareNames);
-  return {
+  const store: TrustStore = {
     keys,
     fingerprint: digestOf(canonicalBytes({ keys: keys.map(formatTrustedKey) })),
     find: (issuer, keyId) => index.get(issuer)?.get(keyId),
   };
+  made.add(store);
+  return store;
 }
 
 function addToIndex(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): boolean {

@@ -1,4 +1,4 @@
-import { checkArguments, defined, LIST, TEXT, withMembers } from '../bytes/arguments.ts';
+import { checkArguments, defined, listOf, OBJECT, TEXT, withMembers } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
 import {
   codeFacts,
@@ -99,6 +99,17 @@ function joinPath(outer: string | undefined, inner: string | undefined): string 
   return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
 }
 
+const findings = listOf(OBJECT);
+const PART = withMembers('a report', { verdict: TEXT, findings });
+const REPORT = withMembers('a report', { kind: TEXT, verdict: TEXT, findings, checks: listOf(OBJECT) });
+const EXPORT = withMembers('a report on an export', { parts: listOf(PART), localReports: listOf(PART) });
+
+/** @throws TypeError for anything that does not have the form of a report */
+export function checkReport(report: Report): void {
+  checkArguments({ report: REPORT }, { report });
+  if (report.kind === 'export') checkArguments({ report: EXPORT }, { report });
+}
+
 /**
  * Every finding of a report: of an export also those of its parts and local reports, whose `subject` names them. A report
  * lists at most 100 findings of a code about a subject; `more` of the last one is the number of the others.
@@ -107,7 +118,7 @@ function joinPath(outer: string | undefined, inner: string | undefined): string 
  * for (const { code, subject, message } of allFindings(report)) console.error(code, subject, message);
  */
 export function allFindings(report: Report): readonly Finding[] {
-  checkArguments({ report: withMembers('a report', { kind: TEXT, findings: LIST }) }, { report });
+  checkReport(report);
   if (report.kind !== 'export') return report.findings;
   return [report, ...report.parts, ...report.localReports].flatMap(({ findings }) => findings);
 }

@@ -1,4 +1,14 @@
-import { checkArguments, ITERABLE, LIST, OBJECT, withMembers, withMethods } from '../bytes/arguments.ts';
+import {
+  AMOUNT,
+  checkArguments,
+  ITERABLE,
+  LIST,
+  listOf,
+  OBJECT,
+  TEXT,
+  withMembers,
+  withMethods,
+} from '../bytes/arguments.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
 import { DrillproofError } from '../errors.ts';
@@ -34,6 +44,8 @@ export type ChosenEvidence =
     }
   | { readonly kind: 'part'; readonly access: RandomAccess };
 
+const FILE = withMembers('a File', { name: TEXT, size: AMOUNT });
+
 /**
  * An export in a folder that the user chose with `<input type="file" webkitdirectory>` (formats §1, Export). The name of
  * the folder is removed from the paths. Browsers do not list empty folders.
@@ -44,7 +56,9 @@ export type ChosenEvidence =
  */
 export function fileListSource(files: Iterable<File>): EvidenceSource {
   checkArguments({ files: ITERABLE }, { files });
-  return blobSource(readFileTree(files));
+  const list = [...files];
+  checkArguments({ files: listOf(FILE) }, { files: list });
+  return blobSource(readFileTree(list));
 }
 
 /**

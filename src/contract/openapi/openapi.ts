@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { defined } from '../../bytes/arguments.ts';
+import { checkArguments, defined, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
 import { idempotencyKeySchema } from '../scalars.ts';
 import {
   componentSchemas,
@@ -76,6 +76,8 @@ export type OpenApiDocument = {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 };
 
+const OPTIONS = optionsOf({ baseUrl: optional(TEXT), version: optional(TEXT) });
+
 /**
  * The OpenAPI 3.1 description of the control API, made from the table of operations; the same input gives the same
  * document. Operations that the specification does not have carry `x-drillproof-extension: true`.
@@ -87,6 +89,7 @@ export type OpenApiDocument = {
  * await writeFile('openapi.json', JSON.stringify(document, null, 2));
  */
 export function openApiDocument(options: { baseUrl?: string; version?: string } = {}): OpenApiDocument {
+  checkArguments({ options: OPTIONS }, { options });
   const { baseUrl, version = INTERFACE_VERSION } = options;
   return {
     openapi: '3.1.0',

@@ -1,6 +1,14 @@
 import type { Bytes } from '../../bytes/platform.ts';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { checkArguments, defined, listOf, OBJECT, optional, withMembers } from '../../bytes/arguments.ts';
+import {
+  checkArguments,
+  defined,
+  FUNCTION,
+  listOf,
+  optional,
+  TEXT,
+  withMembers,
+} from '../../bytes/arguments.ts';
 import { collectBytes, once } from '../../bytes/async.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, createDigester, digestOf, digestStream } from '../../bytes/hash.ts';
@@ -8,6 +16,7 @@ import type { Attestation } from '../../contract/resources/evidence.ts';
 import type { RunResult } from '../../contract/resources/run.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/write/write.ts';
+import { SIGNING } from '../../trust/key/signer.ts';
 import { attest } from './attestation.ts';
 import { bundleManifestSchema, type BundleManifest, type ObjectRole, parseRunResult } from './manifest.ts';
 import { ATTESTATION, BUNDLE_MANIFEST } from './part.ts';
@@ -48,6 +57,9 @@ export type PackedBundle = {
   archive(options?: ZipWriteOptions): AsyncGenerator<Uint8Array, void, undefined>;
 };
 
+const BUNDLE_INPUT = withMembers('a BundleInput', {
+  objects: listOf(withMembers('an ObjectInput', { path: TEXT, open: FUNCTION })),
+});
 const RUN_RESULT_PATH = 'objects/run-result.json';
 
 /**
@@ -62,10 +74,7 @@ const RUN_RESULT_PATH = 'objects/run-result.json';
  * await writeFile('part.zip', packed.archive());
  */
 export async function packBundle(input: BundleInput, signing?: BundleSigning): Promise<PackedBundle> {
-  checkArguments(
-    { input: withMembers('a BundleInput', { objects: listOf(OBJECT) }), signing: optional(OBJECT) },
-    { input, signing },
-  );
+  checkArguments({ input: BUNDLE_INPUT, signing: optional(SIGNING) }, { input, signing });
   const objects = await digestObjects(input.objects);
   if (input.runResult !== undefined) objects.push(buildRunResult(input.runResult, objects));
   objects.sort((a, b) => compareUtf8(a.row.path, b.row.path));

@@ -1,5 +1,14 @@
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { checkArguments, defined, listOf, OBJECT, optional, withMembers } from '../../bytes/arguments.ts';
+import {
+  AMOUNT,
+  checkArguments,
+  defined,
+  listOf,
+  OBJECT,
+  optional,
+  TEXT,
+  withMembers,
+} from '../../bytes/arguments.ts';
 import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import {
@@ -9,7 +18,7 @@ import {
   type ExportAttestation,
   exportAttestationSchema,
 } from '../../contract/resources/evidence.ts';
-import type { Signer } from '../../trust/key/signer.ts';
+import { type Signer, SIGNING } from '../../trust/key/signer.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
 import { documentError, typeDocument, type DocumentIssue } from '../document.ts';
 import {
@@ -56,6 +65,15 @@ export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizatio
 
 export type ExportSigning = { readonly signer: Signer; readonly issuer: string; readonly issuedAtMs: number };
 
+const EXPORT_INPUT = withMembers('an ExportInput', {
+  evidenceExportId: TEXT,
+  organizationId: TEXT,
+  fromAtMs: AMOUNT,
+  throughAtMs: AMOUNT,
+  parts: listOf(withMembers('a PartFacts', { manifest: OBJECT, totalBytes: AMOUNT })),
+  localReports: listOf(OBJECT),
+});
+
 /** The documents of an export, to be written next to the parts and reports that they list (formats §1, Export). */
 export type PackedExport = {
   readonly manifest: ExportManifest;
@@ -77,13 +95,7 @@ export type PackedExport = {
  * for (const { path, bytes } of documents) await writeFile(`export/${path}`, bytes);
  */
 export async function packExport(input: ExportInput, signing?: ExportSigning): Promise<PackedExport> {
-  checkArguments(
-    {
-      input: withMembers('an ExportInput', { parts: listOf(OBJECT), localReports: listOf(OBJECT) }),
-      signing: optional(OBJECT),
-    },
-    { input, signing },
-  );
+  checkArguments({ input: EXPORT_INPUT, signing: optional(SIGNING) }, { input, signing });
   refuseForeign(input);
   const manifest = buildManifest(input);
   const manifestBytes = canonicalBytes(manifest);

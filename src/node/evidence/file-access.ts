@@ -1,9 +1,11 @@
-import { checkArguments, TEXT } from '../../bytes/arguments.ts';
+import { checkArguments, FLAG, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
 import { closeSync, constants, fstatSync, openSync, readSync, type BigIntStats } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
 import type { OpenFile } from '../../evidence/source.ts';
 import { attempt, ioError } from '../fs-errors.ts';
+
+const OPTIONS = optionsOf({ followLink: optional(FLAG) });
 
 /**
  * Opens a regular file for random access. Reads are synchronous, which is several times faster from the page cache; use
@@ -15,8 +17,12 @@ import { attempt, ioError } from '../fs-errors.ts';
  * const report = await verifyPart(file, { asOfMs: Date.now(), trust });
  * await file.close();
  */
-export async function openFile(path: string, { followLink = true } = {}): Promise<OpenFile> {
-  checkArguments({ path: TEXT }, { path });
+export async function openFile(
+  path: string,
+  options: { readonly followLink?: boolean } = {},
+): Promise<OpenFile> {
+  checkArguments({ path: TEXT, options: OPTIONS }, { path, options });
+  const { followLink = true } = options;
   const { fd, stats: opened } = openRegular(path, followLink);
   if (Math.abs(Date.now() - Number(opened.ctimeNs / 1_000_000n)) < TICK_MS) await setTimeout(TICK_MS);
   return {

@@ -1,11 +1,11 @@
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { checkArguments, LIST, listOf, OBJECT, TEXT, withMembers } from '../../bytes/arguments.ts';
+import { checkArguments, listOf, OBJECT, optional, TEXT, TIME, withMembers } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { type DsseEnvelope, signDsse } from '../../trust/dsse.ts';
-import type { Signer } from '../../trust/key/signer.ts';
+import { SIGNER, type Signer } from '../../trust/key/signer.ts';
 import type { Decision, EvaluatedInput } from '../decision.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
@@ -56,6 +56,23 @@ export type SummarizeOptions = {
 /** A URI with a scheme (RFC 3986 §3), as `verifier.id` and `resourceUri` have to be. */
 export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
 
+const DECISION = withMembers('a Decision', {
+  answer: TEXT,
+  policy: withMembers('a policy', { name: TEXT, digest: TEXT }),
+  inputs: listOf(withMembers('an input', { kind: TEXT, id: optional(TEXT), manifestDigest: optional(TEXT) })),
+  asOfMs: TIME,
+});
+const SUMMARIZE_OPTIONS = withMembers('options', {
+  verifierId: TEXT,
+  version: TEXT,
+  resourceUri: optional(TEXT),
+});
+const SIGNERS = {
+  ...listOf(SIGNER),
+  what: 'an array of at least one Signer',
+  accepts: (value: unknown) => Array.isArray(value) && value.length > 0,
+};
+
 /**
  * The decision as a verification summary (SLSA VSA v1.1; docs/gate/vsa.md): every input by the digest of its manifest, the
  * policy and its parameters, the trust store, and the time of the evaluation. The same decision gives the same statement.
@@ -66,10 +83,7 @@ export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
  * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
-  checkArguments(
-    { decision: withMembers('a Decision', { answer: TEXT, policy: OBJECT, inputs: LIST }), options: OBJECT },
-    { decision, options },
-  );
+  checkArguments({ decision: DECISION, options: SUMMARIZE_OPTIONS }, { decision, options });
   const { verifierId, version, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
     if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is not a URI with a scheme`);
@@ -155,6 +169,6 @@ export async function signSummary(
   statement: SummaryStatement,
   signers: readonly [Signer, ...Signer[]],
 ): Promise<DsseEnvelope> {
-  checkArguments({ statement: OBJECT, signers: listOf(OBJECT) }, { statement, signers });
+  checkArguments({ statement: OBJECT, signers: SIGNERS }, { statement, signers });
   return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload: canonicalBytes(statement) }, signers);
 }

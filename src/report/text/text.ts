@@ -1,4 +1,12 @@
-import { checkArguments, LIST, OBJECT, optional, TEXT, withMembers } from '../../bytes/arguments.ts';
+import {
+  AMOUNT,
+  checkArguments,
+  FLAG,
+  type MembersOf,
+  oneOf,
+  optional,
+  withMembers,
+} from '../../bytes/arguments.ts';
 import type {
   AttestationReport,
   BundleReport,
@@ -10,7 +18,7 @@ import type {
   Verdict,
 } from '../../verify/report.ts';
 import { renderJson } from '../json.ts';
-import { allFindings } from '../../verify/finding.ts';
+import { allFindings, checkReport } from '../../verify/finding.ts';
 import { escapeText } from '../printable.ts';
 import {
   COLOURS,
@@ -304,7 +312,15 @@ export type TextOptions = {
   readonly detail?: Detail;
 };
 
-export type Detail = 'verdict' | 'brief' | 'full';
+const DETAILS = ['verdict', 'brief', 'full'] as const;
+export type Detail = (typeof DETAILS)[number];
+
+const OPTION_KINDS: MembersOf<TextOptions> = {
+  color: optional(FLAG),
+  width: optional(AMOUNT),
+  detail: optional(oneOf(DETAILS)),
+};
+const OPTIONS = withMembers('options', OPTION_KINDS);
 
 /**
  * A report for people (formats §4): the verdict in the first line, what was checked and which key signed, what was not
@@ -318,13 +334,8 @@ export type Detail = 'verdict' | 'brief' | 'full';
  * process.stdout.write(renderText(report, { width: process.stdout.columns }));
  */
 export function renderText(report: Report, options: TextOptions = {}): string {
-  checkArguments(
-    {
-      report: withMembers('a report', { kind: TEXT, findings: LIST, checks: LIST }),
-      options: optional(OBJECT),
-    },
-    { report, options },
-  );
+  checkReport(report);
+  checkArguments({ options: OPTIONS }, { options });
   return `${formatLines(pageOf(options), report, options.detail ?? 'full').join('\n')}\n`;
 }
 

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../bytes/platform.ts';
-import { checkArguments, ITERABLE, OBJECT } from '../../bytes/arguments.ts';
+import { checkArguments, FUNCTION, ITERABLE, OBJECT, TEXT, withMembers } from '../../bytes/arguments.ts';
 import { collectBytes, concatBytes, joinChunks, once } from '../../bytes/async.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { assertSafeName, createNameCheck } from '../limits.ts';
@@ -35,6 +35,8 @@ export function writeZip(
   return joinChunks(encodeRecords(entries, compression === 'deflate' ? level : undefined));
 }
 
+const ENTRY = withMembers('a ZipInput', { name: TEXT, open: FUNCTION });
+
 async function* encodeRecords(
   entries: Iterable<ZipInput> | AsyncIterable<ZipInput>,
   level: number | undefined,
@@ -43,6 +45,7 @@ async function* encodeRecords(
   const assertNew = createNameCheck();
   let offset = 0;
   for await (const input of entries) {
+    checkArguments({ entry: ENTRY }, { entry: input });
     assertSafeName(input.name);
     assertNew(input.name);
     const { data, ...facts } = await encodeEntry(input, level);
