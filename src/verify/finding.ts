@@ -99,9 +99,9 @@ function joinPath(outer: string | undefined, inner: string | undefined): string 
   return inner === undefined || inner === '' ? outer : `${outer}#${inner}`;
 }
 
-const findings = listOf(OBJECT);
-const PART = withMembers('a report', { verdict: TEXT, findings });
-const REPORT = withMembers('a report', { kind: TEXT, verdict: TEXT, findings, checks: listOf(OBJECT) });
+const LINES = listOf(OBJECT);
+const PART = withMembers('a report', { verdict: TEXT, findings: LINES });
+const REPORT = withMembers('a report', { kind: TEXT, verdict: TEXT, findings: LINES, checks: LINES });
 const EXPORT = withMembers('a report on an export', { parts: listOf(PART), localReports: listOf(PART) });
 
 /** @throws TypeError for anything that does not have the form of a report */
