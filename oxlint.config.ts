@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { defineConfig } from 'oxlint';
 
 // The rooms, from the top of the house down: a room may import itself and every room above it.
@@ -30,6 +31,15 @@ const restrict = (patterns: Pattern[]): { 'no-restricted-imports': ['error', { p
 });
 const noNode: Pattern = { regex: '^node:', message: 'this room is portable: no node: modules' };
 
+const commands = readdirSync(new URL('src/cli', import.meta.url)).filter((name) =>
+  /^(?!shared)[^.]+$/.test(name),
+);
+/** What a file that is `folders` deep in src/cli may not import: a command, unless it is its own. */
+const noCommand = (folders: number): Pattern => ({
+  regex: `^${'\\.\\./'.repeat(folders)}(${commands.join('|')})/`,
+  message: 'a command imports no other command: what two need is in cli/shared',
+});
+
 const rooms = order.flatMap((level, depth) =>
   level.flatMap((room) => {
     const below = order
@@ -46,6 +56,7 @@ const rooms = order.flatMap((level, depth) =>
         },
       ];
       if (!mayUseNode.includes(room)) patterns.push(noNode);
+      if (room === 'cli' && folders > 0) patterns.push(noCommand(folders));
       return { files: [`src/${room}/${files}`], rules: restrict(patterns) };
     });
   }),
