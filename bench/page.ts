@@ -1,15 +1,11 @@
-/** Writes docs/contribute/performance.md and its pictures. */
+/** Writes docs/contribute/performance.md. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Bundle } from './bundles.ts';
 import { versions } from './peers.ts';
-import { plot } from './plot.ts';
-import { COLUMNS, figureText, memoryText, ratioText, type Result, rowsOf, sentencesOf } from './results.ts';
-
-/** The picture of a race; those of the control plane have a folder of their own. */
-const picturePath = (name: string): string => `performance/${name.replace(/^serve-/, 'serve/')}.svg`;
+import { figureText, memoryText, ratioText, type Result } from './results.ts';
 
 const table = (rows: readonly (readonly string[])[]): string => {
   const [head = [], ...body] = rows.map((row) => `| ${row.join(' | ')} |`);
@@ -37,35 +33,43 @@ function readMachine(): string[][] {
 
 const INTRODUCTION = `# Performance
 
-Each race compares drillproof with what you would run instead, on the same input in the same run. \`npm run bench\` writes
-this page; nothing on it is written by hand. Figures differ from machine to machine; ratios differ less.
+For developers. Each row compares drillproof with what you would run instead, on the same input in the same run. \`npm run bench\`
+writes this page; nothing on it is written by hand. Figures differ from machine to machine; ratios differ less.
 
     npm run bench
     npm run bench verify-small mirror
     npm run bench -- --short serve-read
 
 The first line runs every race and writes this page, on an idle machine in about 20 minutes. The second runs the races
-whose names begin with these words, and the third uses small inputs, to try a change; both only print. Inputs are made once,
-from fixed seeds, and kept in \`drillproof-bench-2\` in the folder for temporary files (or in \`XDG_CACHE_HOME\`). Programs that
-are not installed are listed as missing.
+whose names begin with these words, and the third uses small inputs, to try a change; both only print, with every contender,
+the spread and the time of each part. Inputs are made once, from fixed seeds, and kept in \`drillproof-bench-2\` in the folder
+for temporary files (or in \`XDG_CACHE_HOME\`).
 
 - **median**: of {{rounds}}. The contenders take turns.
-- **spread**: the distance from the slowest to the fastest run, as a part of the median.
 - **ratio**: our speed divided by that of the other. Above 1, drillproof is faster.
-- **CPU, memory**: user and system time, and the highest memory of the largest process; in races of servers, those of
-  the server.
-- **limit**: the program that does the least that the work needs, and checks nothing else.
-- In the pictures a longer bar is faster, a thin line shows the spread, and the dashed line is the target.`;
+- **of the limit**: the same for the program that does the least that the work needs, and checks nothing else.
+- **memory**: the highest memory of the largest process; in races of servers, that of the server.`;
 
 function summary(results: readonly Result[]): string {
   const rows = results.map((result) => {
     const { race } = result;
-    if ('failure' in result) return [race.title, 'failed', race.yardstick, '', '', '', ''];
+    if ('failure' in result)
+      return [
+        race.name,
+        race.title,
+        `failed: ${result.failure.split('\n', 1)[0]}`,
+        race.yardstick,
+        '',
+        '',
+        '',
+        '',
+      ];
     const { measured, ratio, ofLimit } = result;
     const ours = measured[0]!;
     const share = ofLimit === undefined ? '' : `${Math.round(ofLimit * 100)} %`;
     const target = race.target === undefined ? '' : ratioText(race.target);
     return [
+      race.name,
       race.title,
       figureText(ours),
       race.yardstick,
@@ -75,22 +79,7 @@ function summary(results: readonly Result[]): string {
       memoryText(ours),
     ];
   });
-  return table([['work', 'median', 'instead', 'ratio', 'target', 'of the limit', 'memory'], ...rows]);
-}
-
-function section(result: Result): string {
-  const { name, title } = result.race;
-  if ('failure' in result) return `## ${title}\n\nThis race failed: ${result.failure.split('\n', 1)[0]}`;
-  const parts = [
-    `## ${title}`,
-    `![${title.replaceAll('`', '')}](${picturePath(name)})`,
-    table([COLUMNS, ...rowsOf(result)]),
-    sentencesOf(result)
-      .map((sentence) => `- ${sentence}`)
-      .join('\n'),
-    `Run it alone with \`npm run bench ${name}\`.`,
-  ];
-  return parts.join('\n\n');
+  return table([['race', 'work', 'median', 'instead', 'ratio', 'target', 'of the limit', 'memory'], ...rows]);
 }
 
 const bytes = (count: number): string => `${(count / 1000).toFixed(1)} kB`;
@@ -99,31 +88,22 @@ const ROUNDS = 'at least five runs';
 const SHORT_ROUNDS =
   'three runs, with inputs that are smaller than the titles say where a race has many parts (`--short`)';
 
-/** Writes the page and its pictures into a folder, in the format of the other pages. */
+/** Writes the page into a folder, in the format of the other pages. */
 export function writePage(
   folder: string,
   results: readonly Result[],
   bundles: readonly Bundle[],
   { short = false } = {},
 ): void {
-  rmSync(join(folder, 'performance'), { recursive: true, force: true });
-  for (const result of results) {
-    if ('failure' in result) continue;
-    const picture = join(folder, picturePath(result.race.name));
-    mkdirSync(dirname(picture), { recursive: true });
-    writeFileSync(picture, plot(result));
-  }
   const peers = Array.from(versions, ([name, version]) => [name, version ?? '**missing**']);
   const sizes = bundles.map(({ name, minified, gzip }) => [name, bytes(minified), bytes(gzip)]);
   const page = join(folder, 'performance.md');
   const text = [
     INTRODUCTION.replace('{{rounds}}', short ? SHORT_ROUNDS : ROUNDS),
-    '## Summary',
     summary(results),
     '## Machine and versions',
     table([['', ''], ...readMachine()]),
     table([['program or package', 'version'], ...peers]),
-    ...results.map(section),
     '## Bundles',
     'What one import costs an application that esbuild bundles.',
     table([['import', 'minified', 'gzip'], ...sizes]),

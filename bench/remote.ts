@@ -306,8 +306,8 @@ export const REMOTE_RACES: readonly Race[] = [
   {
     name: 'mirror-small',
     title: '`mirror` of 1,000 parts of 3.7 kB',
-    target: 0.9,
-    yardstick: CURL,
+    target: 0.85,
+    yardstick: BARE_CLIENT,
     limit: BARE_CLIENT,
     prepare: prepareMirror((short) => small(short ? 300 : 1000)),
   },

@@ -43,9 +43,9 @@ export const figureText = ({ isRate, speed, parts }: Measured): string =>
   isRate ? `${digits(speed)} per second` : durationText(parts / speed);
 
 /** The columns of a table about a race, with the texts of each contender. */
-export const COLUMNS = ['', 'median', 'spread', 'each part', 'ratio', 'CPU', 'memory'] as const;
+const COLUMNS = ['', 'median', 'spread', 'each part', 'ratio', 'CPU', 'memory'] as const;
 
-export function rowsOf({ measured }: Outcome): string[][] {
+function rowsOf({ measured }: Outcome): string[][] {
   const ours = measured[0]!;
   return measured.map((each) => [
     each.name,
@@ -59,7 +59,7 @@ export function rowsOf({ measured }: Outcome): string[][] {
 }
 
 /** The results of a race, one per sentence. */
-export function sentencesOf({ race, measured, absent, ratio, ofLimit }: Outcome): string[] {
+function sentencesOf({ race, measured, absent, ratio, ofLimit }: Outcome): string[] {
   const { rssBytes: rss, speed } = measured[0]!;
   const { yardstick, limit, target, maxSeconds } = race;
   const aim = target === undefined ? '' : `; the target is ${ratioText(target)}`;

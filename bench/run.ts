@@ -5,7 +5,7 @@
  *     npm run bench verify serve-read   the races whose names begin so
  *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; with --json what the tests run
  *     npm run bench -- --json           the results as JSON
- *     npm run bench -- --write FOLDER   also write the page and its pictures into this folder
+ *     npm run bench -- --write FOLDER   also write the page into this folder
  */
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
