@@ -20,9 +20,14 @@ export function formatKeys(store: TrustStore): string {
 
 /** Says that a key verifies nothing, because another name lists it as compromised. */
 export function formatCompromise(store: TrustStore, key: TrustedKey): string | undefined {
+  const other = findOtherCompromise(store, key);
+  return other && `nothing: the same key is compromised as ${other.keyId} of ${other.issuer}`;
+}
+
+/** Finds the other name under which a key is compromised; `undefined` if it is itself, or not at all. */
+export function findOtherCompromise(store: TrustStore, key: TrustedKey): TrustedKey | undefined {
   const other = findCompromise(store, key);
-  if (other === undefined || other === key) return undefined;
-  return `nothing: the same key is compromised as ${other.keyId} of ${other.issuer}`;
+  return other === key ? undefined : other;
 }
 
 function formatValidity({

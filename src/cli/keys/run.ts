@@ -19,7 +19,7 @@ import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
 import { writeFacts, writeProduct } from '../shared/output/product.ts';
 import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './options.ts';
-import { describeAlias, formatCompromise, formatKeys } from './output.ts';
+import { describeAlias, findOtherCompromise, formatCompromise, formatKeys } from './output.ts';
 import {
   listAliases,
   findKey,
@@ -238,6 +238,10 @@ const formatMoment = (ms: number | undefined): string => (ms === undefined ? 'no
 
 export async function list(cli: Cli, path: string): Promise<void> {
   const store = await readTrustFile(cli, path);
-  const product = { kind: 'trust-store', fingerprint: store.fingerprint, ...trustStoreJwks(store) };
+  const keys = trustStoreJwks(store).keys.map((jwk, at) => {
+    const other = findOtherCompromise(store, store.keys[at]!);
+    return { ...jwk, ...(other && { compromisedAs: { issuer: other.issuer, kid: other.keyId } }) };
+  });
+  const product = { kind: 'trust-store', fingerprint: store.fingerprint, keys };
   await writeProduct(cli, product, formatKeys(store));
 }

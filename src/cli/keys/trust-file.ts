@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
@@ -10,10 +10,7 @@ import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
 
 export type TrustFile = {
-  /** As the caller names it. */
   readonly path: string;
-  /** Its path after all links. */
-  readonly target: string;
   readonly current?: { readonly store: TrustStore; readonly bytes: Uint8Array; readonly mode: number };
 };
 
@@ -21,12 +18,11 @@ export type TrustFile = {
 export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
   if (path === '-') throw usageError('only a trust store in a file can be changed', 'Name a file.');
   try {
-    const target = await realpath(path);
-    const { mode } = await stat(target);
-    const bytes = await readInput(target, MAX_STORE_BYTES, cli);
-    return { path, target, current: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
+    const { mode } = await stat(path);
+    const bytes = await readInput(path, MAX_STORE_BYTES, cli);
+    return { path, current: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
   } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return { path, target: path };
+    if (errnoOf(cause) === 'ENOENT') return { path };
     throw cause instanceof DrillproofError ? cause : ioError(cause, path, 'read');
   }
 }
@@ -38,7 +34,7 @@ export function requireStore({ path, current }: TrustFile): TrustStore {
 
 /**
  * Replaces the keys of a trust store atomically, sorted and with one member per line, for readable diffs. Nothing is
- * written if another program has changed the file since it was read.
+ * written if another program has changed the file since it was read, or through a symbolic link, as with every output.
  */
 export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKey[]): Promise<TrustStore> {
   const store = trustStore(keys);
@@ -48,15 +44,15 @@ export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKe
       `${file.path} would have more than ${MAX_STORE_BYTES} bytes`,
       'Use several trust stores.',
     );
-  const { current, target } = file;
+  const { current, path } = file;
   if (current !== undefined) await refuseChanged(file, current.bytes);
   const options = current === undefined ? {} : { force: true, mode: current.mode };
-  await writeOutputFile({ inputs: new Set() }, target, [bytes], options); // it is also the input
+  await writeOutputFile({ inputs: new Set() }, path, [bytes], options); // it is also the input
   return store;
 }
 
-async function refuseChanged({ path, target }: TrustFile, before: Uint8Array): Promise<void> {
-  const now = await readFile(target).catch((cause: unknown) => {
+async function refuseChanged({ path }: TrustFile, before: Uint8Array): Promise<void> {
+  const now = await readFile(path).catch((cause: unknown) => {
     throw ioError(cause, path, 'read');
   });
   if (now.equals(before)) return;
