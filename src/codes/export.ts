@@ -82,7 +82,7 @@ export const exportCodes = {
   ),
   'part.DIGEST_MISMATCH': cite('formats §1, Export manifest').mismatch(
     'The SHA-256 of a part does not match the export manifest.',
-    'Mirror the export again to fetch the part; if it fails again, the source is damaged.',
+    'Get the part from another copy of the export; if it was just fetched, its source is damaged.',
   ),
   'part.NOT_CHECKED': cite('formats §4').inaccessible(
     'The part could not be verified because its worker thread ran out of memory or exited.',
@@ -106,7 +106,7 @@ export const exportCodes = {
   ),
   'local-report.DIGEST_MISMATCH': cite('formats §4').mismatch(
     'The SHA-256 of a local report does not match the export manifest.',
-    'Mirror the export again to fetch the report.',
+    'Get the report from another copy of the export; if it was just fetched, its source is damaged.',
   ),
   'local-report.UNATTESTED': cite('formats §4').claimed(
     'A local report was uploaded by a user and is not attested, so it is at best intact.',

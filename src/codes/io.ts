@@ -52,11 +52,11 @@ export const ioCodes = {
   ),
   'transport.TIMEOUT': cite('docs/archive/mirror.md, Faults').inaccessible(
     'The server did not respond, or sent no bytes, before the timeout.',
-    'Run the command again; a mirror resumes where it stopped.',
+    'Run the command again.',
   ),
   'transport.INTERRUPTED': cite('RFC 9112 §8').inaccessible(
     'The connection ended before the complete body arrived.',
-    'Run the command again; a mirror resumes where it stopped.',
+    'Run the command again.',
   ),
   'transport.REDIRECT_REFUSED': cite('RFC 9110 §15.4').refused(
     'The server redirects to another origin, to a weaker scheme, or too often.',
@@ -88,7 +88,7 @@ export const ioCodes = {
   ),
   'transport.ABORTED': cite('docs/verify/cli.md, Exit codes').inaccessible(
     'The caller cancelled the work.',
-    'Run the command again; a mirror resumes where it stopped.',
+    'Run the command again.',
   ),
   'client.REQUEST_INVALID': cite('control API, Endpoints').usage(
     'A parameter or the body breaks a rule of the operation, so nothing was sent.',

@@ -143,7 +143,7 @@ describe('findings', () => {
     );
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order[0]).toBeGreaterThan(0);
-    expect(text).toContain('to do: Mirror the export again');
+    expect(text).toContain('to do: Get the part from another copy');
     expect(text).toContain('evidence_000000000002 parts/evidence_000000000002.zip');
     expect(text).toContain(`expected\n        ${DIGEST}\n`);
     expect(text).toContain('actual\n        sha256:cdcd');
