@@ -91,9 +91,9 @@ describe('a decision describes each input', () => {
   });
 
   it('of a bundle with warnings: each code once', () => {
-    const codes = ['export.FILE_UNCOVERED', 'export.FILE_UNCOVERED', 'bundle.UNSIGNED'] as const;
+    const codes = ['trust.CHAIN_NOT_CHECKED', 'trust.CHAIN_NOT_CHECKED', 'bundle.UNSIGNED'] as const;
     const report = bundle(1, { findings: codes.map((code) => findingOf(code, 'evidence')) });
-    expect(inputsOf(inputOf(report))[0]?.evidence?.[0]?.warnings).toEqual(['export.FILE_UNCOVERED']);
+    expect(inputsOf(inputOf(report))[0]?.evidence?.[0]?.warnings).toEqual(['trust.CHAIN_NOT_CHECKED']);
   });
 
   it('of a summary: what it states and its keys; of an input that could not be opened: only its kind', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  countRange,
   DURATION,
   durationMs,
   formatRange,
@@ -9,6 +10,7 @@ import {
   isInRange,
   MOMENT,
   momentMs,
+  nameAllowed,
 } from '../../src/policy/document/values.ts';
 import { evaluate } from '../../src/policy/evaluate.ts';
 import { explainRules, listMissingRules } from '../../src/policy/explain.ts';
@@ -55,6 +57,29 @@ it.each([
   expect(formatRange(range)).toBe(words);
   expect(isInRange(inside, range)).toBe(true);
   for (const value of outside) expect(isInRange(value, range)).toBe(false);
+});
+
+it.each([
+  [['a'], 'the issuer a'],
+  [['a', 'b', { pattern: 'c*' }], 'the issuer a or b or one like c*'],
+  [[{ pattern: 'c*' }, 'a'], 'the issuer a or one like c*'],
+  [[{ pattern: 'b*' }, { pattern: 'c*' }], 'an issuer like b* or c*'],
+] as const)('the allowed issuers %j are %s in a sentence', (issuers, words) => {
+  expect(nameAllowed('issuer', issuers)).toBe(words);
+  const [rule] = explainRules(documentOf({ signers: { issuers } })).filter(
+    (explained) => explained.rule === 'signers.issuers',
+  );
+  expect(rule?.words).toBe(`Every bundle must be signed by ${words}.`);
+});
+
+it.each([
+  [1, '1 bundle'],
+  [{ min: 1 }, 'at least 1 bundle'],
+  [{ min: 1, max: 2 }, '1 to 2 bundles'],
+  [21, '21 bundles'],
+  [0, '0 bundles'],
+] as const)('the range %j of bundles is %s', (range, words) => {
+  expect(countRange(range, 'bundle')).toBe(words);
 });
 
 describe('a time', () => {

@@ -16,7 +16,24 @@ export const formatCondition = (condition: Condition): string =>
   typeof condition === 'string' ? condition : `like ${condition.pattern}`;
 
 export const joinConditions = (conditions: readonly Condition[]): string =>
-  conditions.map(formatCondition).join(' or ');
+  conditions.map((item) => (typeof item === 'string' ? item : `one ${formatCondition(item)}`)).join(' or ');
+
+/** `the issuer a or one like b*`, or `an issuer like b*`. */
+export function nameAllowed(what: string, conditions: readonly Condition[]): string {
+  const [first] = conditions.toSorted(
+    (a, b) => Number(typeof b === 'string') - Number(typeof a === 'string'),
+  );
+  if (typeof first === 'string')
+    return `the ${what} ${joinConditions([first, ...conditions.filter((item) => item !== first)])}`;
+  const patterns = conditions.map((item) => (typeof item === 'string' ? item : item.pattern));
+  return `${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what} like ${patterns.join(' or ')}`;
+}
+
+/** `at least 1 bundle`, `2 to 3 bundles`. */
+export function countRange(range: Range, noun: string): string {
+  const words = formatRange(range);
+  return `${words} ${noun}${/(?:^|\D)1$/.test(words) ? '' : 's'}`;
+}
 
 // Each piece is searched once, after the previous one: no pattern causes backtracking.
 function matchesPattern(text: string, pattern: string): boolean {

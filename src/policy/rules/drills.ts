@@ -189,7 +189,10 @@ function listWords(requirement: Requirement): readonly string[] {
   const { target, scenario, build, outcome, ran, signed, signers, reruns } = requirement;
   const { assertions, checkpoints, seeds, passRate } = requirement;
   const names = signers && joinConditions([...(signers.issuers ?? []), ...(signers.keys ?? [])]);
-  const keys = signers?.distinct === undefined ? [] : [`${signers.distinct} different keys`];
+  const keys =
+    signers?.distinct === undefined
+      ? []
+      : [signers.distinct === 1 ? 'a key' : `${signers.distinct} different keys`];
   return [
     target && `target ${formatCondition(target)}`,
     scenario && `scenario ${formatCondition(scenario)}`,
@@ -199,9 +202,9 @@ function listWords(requirement: Requirement): readonly string[] {
     signed && `a signature at most ${signed} old`,
     signers && `signatures by ${[...keys, ...(names === '' ? [] : [names])].join(' of ')}`,
     reruns === 'refuse' && 'no rerun',
-    assertions && `assertions ${assertions.join(' and ')} passed`,
-    checkpoints && `checkpoints ${checkpoints.join(' and ')} passed`,
-    seeds !== undefined && `${seeds} different seeds`,
+    assertions && `passed assertions ${assertions.join(' and ')}`,
+    checkpoints && `passed checkpoints ${checkpoints.join(' and ')}`,
+    seeds !== undefined && (seeds === 1 ? '1 seed' : `${seeds} different seeds`),
     passRate !== undefined && `a pass rate of ${passRate} %`,
   ].filter((words) => typeof words === 'string');
 }
@@ -214,6 +217,6 @@ function formatRequirement(requirement: Requirement): string {
 export function formatRequired(required: RequiredDrill): string {
   const { min = 1, drill, ...rest } = requirementOf(required);
   const times = min === 1 ? 'at least once' : `at least ${min} times`;
-  const place = rest.latest === true ? ['in the latest run'] : [];
-  return [drill, times, ...listWords({ drill, ...rest }), ...place].join(', ');
+  const place = rest.latest === true ? ', in the latest run' : '';
+  return `${drill}, ${times}${formatRequirement({ drill, ...rest })}${place}`;
 }

@@ -6,7 +6,9 @@ import {
   type Condition,
   durationMs,
   formatRange,
+  countRange,
   joinConditions,
+  nameAllowed,
   type Range,
 } from '../document/values.ts';
 import { hasOnlySummaries } from '../facts.ts';
@@ -97,9 +99,9 @@ const definePinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectR
   defineRule<readonly Condition[]>({
     member: ({ run }) => run?.[member],
     evaluate: (allowed) =>
-      requireFact(what, ({ reproduction }) => reproduction && (reproduction[fact] ?? null), allowed),
+      requireFact(`the ${what}`, ({ reproduction }) => reproduction && (reproduction[fact] ?? null), allowed),
     sentence: (allowed) =>
-      `Every bundle must be of ${what} ${joinConditions(allowed)}, as its signed statement states.`,
+      `Every bundle must be of ${nameAllowed(what, allowed)}, as its signed statement states.`,
   });
 
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
@@ -132,8 +134,8 @@ const VERDICT_WORDS = {
 
 function formatTrials(trials: { readonly [name: string]: Range | undefined }): string {
   return Object.entries(trials)
-    .flatMap(([name, range]) => (range === undefined ? [] : [`${name} ${formatRange(range)}`]))
-    .join(', ');
+    .flatMap(([name, range]) => (range === undefined ? [] : [`${name} must be ${formatRange(range)}`]))
+    .join(', and ');
 }
 
 /**
@@ -154,33 +156,33 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'signers.issuers': defineRule({
     member: ({ signers }) => signers?.issuers,
     evaluate: (issuers) => requireSigner('issuer', { issuers }),
-    sentence: (issuers) => `The issuer ${joinConditions(issuers)} must have signed every bundle.`,
+    sentence: (issuers) => `Every bundle must be signed by ${nameAllowed('issuer', issuers)}.`,
   }),
   'signers.keys': defineRule({
     member: ({ signers }) => signers?.keys,
     evaluate: (keys, { signers }) => requireSigner('key', { ...signers, keys }),
     sentence: (keys, { signers }) =>
-      `The key ${joinConditions(keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'} must have signed every bundle.`,
+      `Every bundle must be signed by ${nameAllowed('key', keys)}${signers?.issuers === undefined ? '' : ' of an allowed issuer'}.`,
   }),
   'signers.distinct': defineRule({
     member: ({ signers }) => signers?.distinct,
     evaluate: (least, { signers = {} }) => requireDistinctKeys(least, signers),
     sentence: (least) =>
-      `At least ${least} different allowed keys must have signed every bundle; two names of one key count once.`,
+      `Every bundle must be signed by ${countRange({ min: least }, least === 1 ? 'allowed key' : 'different allowed key')}; two names of one key count once.`,
     doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
   'signers.distinctIssuers': defineRule({
     member: ({ signers }) => signers?.distinctIssuers,
     evaluate: (least, { signers = {} }) => requireDistinctIssuers(least, signers),
     sentence: (least) =>
-      `At least ${least} different allowed issuers must have signed every bundle, each with a key of its own.`,
+      `Every bundle must be signed by ${countRange({ min: least }, least === 1 ? 'allowed issuer' : 'different allowed issuer')}, each with a key of its own.`,
     doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
   }),
   'signers.roles': defineRule({
     member: ({ signers }) => signers?.roles,
     evaluate: requireRoles,
     sentence: (roles) =>
-      `Each of the roles ${roles.map(({ role }) => role).join(', ')} must have signed every bundle with a key of its own.`,
+      `Each of the roles ${roles.map(({ role }) => role).join(', ')} must have signed every bundle, with a key of its own.`,
   }),
   'signers.validFor': defineRule({
     member: ({ signers }) => signers?.validFor,
@@ -207,28 +209,29 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'scope.organizations': defineRule({
     member: ({ scope }) => scope?.organizations,
     evaluate: requireOrganizations,
-    sentence: (allowed) => `Everything must belong to the organization ${joinConditions(allowed)}.`,
+    sentence: (allowed) => `Everything must belong to ${nameAllowed('organization', allowed)}.`,
   }),
   'scope.projects': defineRule({
     member: ({ scope }) => scope?.projects,
     evaluate: (allowed) => requireFact('the project', ({ projectId }) => projectId ?? null, allowed),
-    sentence: (allowed) => `Every bundle must belong to the project ${joinConditions(allowed)}.`,
+    sentence: (allowed) => `Every bundle must belong to ${nameAllowed('project', allowed)}.`,
   }),
-  'run.drills': definePinnedRule('the drill', 'drills', 'drillId'),
-  'run.targets': definePinnedRule('the target', 'targets', 'targetId'),
-  'run.scenarios': definePinnedRule('the scenario', 'scenarios', 'scenarioId'),
-  'run.builds': definePinnedRule('the build', 'builds', 'buildHash'),
-  'run.packageLocks': definePinnedRule('the package lock', 'packageLocks', 'packageLockHash'),
-  'run.seeds': definePinnedRule('the seed', 'seeds', 'seed'),
+  'run.drills': definePinnedRule('drill', 'drills', 'drillId'),
+  'run.targets': definePinnedRule('target', 'targets', 'targetId'),
+  'run.scenarios': definePinnedRule('scenario', 'scenarios', 'scenarioId'),
+  'run.builds': definePinnedRule('build', 'builds', 'buildHash'),
+  'run.packageLocks': definePinnedRule('package lock', 'packageLocks', 'packageLockHash'),
+  'run.seeds': definePinnedRule('seed', 'seeds', 'seed'),
   'run.distinctSeeds': defineRule({
     member: ({ run }) => run?.distinctSeeds,
     evaluate: requireDistinctSeeds,
-    sentence: (least) => `Every drill must have run with at least ${least} different seeds.`,
+    sentence: (least) =>
+      `Every drill must have run with ${countRange({ min: least }, least === 1 ? 'seed' : 'different seed')}.`,
   }),
   'run.trials': defineRule({
     member: ({ run }) => run?.trials,
     evaluate: requireTrialNumbers,
-    sentence: (trials) => `Every bundle must have ${formatTrials(trials)}.`,
+    sentence: (trials) => `In every bundle, ${formatTrials(trials)}.`,
   }),
   'drills.required': defineRule({
     member: ({ drills }) => drills?.required,
@@ -245,13 +248,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'outcome.status': defineRule({
     member: ({ outcome }) => outcome?.status,
     evaluate: (allowed) => requireFact('the status of the run', ({ outcome }) => outcome?.status, allowed),
-    sentence: (allowed) => `Every run must have ended as ${joinConditions(allowed)}.`,
+    sentence: (allowed) => `Every run must have ended with ${nameAllowed('status', allowed)}.`,
   }),
   'outcome.verdict': defineRule({
     member: ({ outcome }) => outcome?.verdict,
     evaluate: (allowed) =>
       requireFact('the outcome of the drill', ({ outcome }) => outcome?.verdict, allowed),
-    sentence: (allowed) => `Every drill must have the outcome ${joinConditions(allowed)}.`,
+    sentence: (allowed) => `Every drill must have ${nameAllowed('outcome', allowed)}.`,
   }),
   'outcome.passRate': defineRule({
     member: ({ outcome }) => outcome?.passRate,
@@ -262,12 +265,14 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'outcome.assertions': defineRule({
     member: ({ outcome }) => outcome?.assertions,
     evaluate: (names) => requireNamed('assertions', names),
-    sentence: (names) => `In every run the assertions ${names.join(' and ')} must have passed.`,
+    sentence: (names) =>
+      `In every run, ${names.length === 1 ? 'the assertion' : 'the assertions'} ${names.join(' and ')} must have passed.`,
   }),
   'outcome.checkpoints': defineRule({
     member: ({ outcome }) => outcome?.checkpoints,
     evaluate: (names) => requireNamed('checkpoints', names),
-    sentence: (names) => `In every run the checkpoints ${names.join(' and ')} must have passed.`,
+    sentence: (names) =>
+      `In every run, ${names.length === 1 ? 'the checkpoint' : 'the checkpoints'} ${names.join(' and ')} must have passed.`,
   }),
   'contradictions.world': defineContradictionRule(
     'world',
@@ -299,13 +304,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     member: ({ completeness }) => completeness?.issuers,
     evaluate: (issuers) => requireListSigners('issuer', { issuers }),
     sentence: (issuers) =>
-      `The issuer ${joinConditions(issuers)} must have attested every list of bundles that you do not pin.`,
+      `Every list of bundles that you do not pin must be attested by ${nameAllowed('issuer', issuers)}.`,
   }),
   'completeness.keys': defineRule({
     member: ({ completeness }) => completeness?.keys,
     evaluate: (keys, { completeness }) => requireListSigners('key', { ...completeness, keys }),
     sentence: (keys) =>
-      `The key ${joinConditions(keys)} must have attested every list of bundles that you do not pin.`,
+      `Every list of bundles that you do not pin must be attested by ${nameAllowed('key', keys)}.`,
   }),
   'completeness.window': defineRule({
     member: ({ completeness }) => completeness?.window,
@@ -316,13 +321,13 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'completeness.bundles': defineRule({
     member: ({ completeness }) => completeness?.bundles,
     evaluate: (range) => requireCount('bundles', range),
-    sentence: (range) => `All inputs together must have ${formatRange(range)} bundles.`,
+    sentence: (range) => `All inputs together must have ${countRange(range, 'bundle')}.`,
     doubts: listUnbounded,
   }),
   'completeness.localReports': defineRule({
     member: ({ completeness }) => completeness?.localReports,
     evaluate: (range) => requireCount('localReports', range),
-    sentence: (range) => `All inputs together must have ${formatRange(range)} local reports.`,
+    sentence: (range) => `All inputs together must have ${countRange(range, 'local report')}.`,
     doubts: listUnbounded,
   }),
   'completeness.coverage': defineRule({
@@ -367,7 +372,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     sentence: (refused) =>
       refused === 'refuse'
         ? 'The verification may have no warning.'
-        : `The verification may not report ${joinConditions(refused)}.`,
+        : `The verification may not report ${nameAllowed('warning', refused)}.`,
   }),
   'summary.accepted': defineRule({
     member: ({ summary }) => summary?.accepted ?? [],

@@ -100,7 +100,9 @@ describe('a violation has the expected and the actual value:', () => {
 
   it('several conditions are joined with or, and patterns are marked', () => {
     const rules: Rules = { run: { drills: ['refund', { pattern: 'pay-*' }] } };
-    expect(problemsOf(rules, single({}), 'run.drills')).toMatchObject([{ expected: 'refund or like pay-*' }]);
+    expect(problemsOf(rules, single({}), 'run.drills')).toMatchObject([
+      { expected: 'refund or one like pay-*' },
+    ]);
   });
 
   it('the organization of an export, or that it could not be read', () => {

@@ -40,7 +40,7 @@ describe('a required drill', () => {
       '0',
     ],
     [{ min: 1, seeds: 3 }, 'at least 1 with 3 different seeds', '1 with 1 different seed'],
-    [{ assertions: ['x', 'y'] }, 'at least 1 with assertions x and y passed', '0'],
+    [{ assertions: ['x', 'y'] }, 'at least 1 with passed assertions x and y', '0'],
     [{ latest: true, outcome: 'failed' }, 'the latest run with outcome failed', '0'],
     [
       { passRate: 100, outcome: 'failed' },

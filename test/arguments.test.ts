@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import * as client from '../../src/client.ts';
-import * as contract from '../../src/contract.ts';
-import { once } from '../../src/bytes/async.ts';
-import { DrillproofError } from '../../src/errors.ts';
-import * as library from '../../src/index.ts';
-import * as node from '../../src/node.ts';
-import * as server from '../../src/server.ts';
-import * as web from '../../src/web.ts';
+import * as client from '../src/client.ts';
+import * as contract from '../src/contract.ts';
+import { once } from '../src/bytes/async.ts';
+import { DrillproofError } from '../src/errors.ts';
+import * as library from '../src/index.ts';
+import * as node from '../src/node.ts';
+import * as server from '../src/server.ts';
+import * as web from '../src/web.ts';
 import {
   makeBundleInput,
   makeExport,
@@ -14,7 +14,7 @@ import {
   makeSigner,
   makeSigning,
   makeTrust,
-} from '../support/evidence.ts';
+} from './support/evidence.ts';
 
 /** Text that is no path of a file: nothing can be read or written below a device. */
 const TEXT = '/dev/null/x';
