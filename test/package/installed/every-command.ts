@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeFiles } from '../support/folder.ts';
-import { ROLES, SIGNER, writeRun } from '../cli/make.ts';
-import { buildArchive } from '../server/make.ts';
+import { writeFiles } from '../../support/folder.ts';
+import { ROLES, SIGNER, writeRun } from '../../cli/make.ts';
+import { buildArchive } from '../../server/make.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** A program as users get it: its words, and where and as whom it runs. */
 export type Installed = {

@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import manifest from '../../package.json' with { type: 'json' };
-import { makeFolder, writeFiles } from '../support/folder.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { makeFolder, writeFiles } from '../../support/folder.ts';
 import { type Installed, inFolder, listCommands, tryEveryCommand, writeInputs } from './every-command.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 /** Root runs the installed package as an unprivileged user. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** The oldest supported version of Node.js and the newest one. The other tests run on the version between them. */

@@ -2,14 +2,14 @@ import { execFile, spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import manifest from '../../package.json' with { type: 'json' };
-import { trustStoreJwks } from '../../src/trust/store.ts';
-import { flipBit, makeExport, makeTrust, NOW } from '../support/evidence.ts';
-import { makeFolder, writeFiles } from '../support/folder.ts';
-import { makeProject } from '../support/project.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { trustStoreJwks } from '../../../src/trust/store.ts';
+import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
+import { makeFolder, writeFiles } from '../../support/folder.ts';
+import { makeProject } from '../../support/project.ts';
 
 const run = promisify(execFile);
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 
 /** The oldest supported version and the newest one. The other tests run on the version between them, Node.js 24. */
 const VERSIONS = ['22.13.0', '26.10.0'];
