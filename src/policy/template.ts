@@ -1,7 +1,7 @@
 import { DEFAULT_DOCUMENT } from './policy.ts';
 
 /** The schema for editors: a copy in the npm package. */
-export const POLICY_SCHEMA = './document/node_modules/drillproof/docs/schemas/policy.v1.schema.json';
+export const POLICY_SCHEMA = './node_modules/drillproof/docs/schemas/policy.v1.schema.json';
 
 export const yamlTemplate = (): string => TEMPLATE;
 
