@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../support/folder.ts';
 import { faultsOf, missedFaults, schemaOf } from '../../docs/schema-of.ts';
@@ -36,6 +37,12 @@ it.each(['fresh.yaml', 'fresh.json'])(
     expect(await readFile(name, 'utf8')).toContain('policy.v1.schema.json');
   },
 );
+
+it('policy init names a schema that the package has, where editors look for it', async () => {
+  const { $schema } = JSON.parse((await call('policy init - --json')).stdout) as { $schema: string };
+  const [, path = ''] = /^\.\/node_modules\/drillproof\/(docs\/schemas\/.*)$/.exec($schema) ?? [];
+  expect(JSON.parse(readFileSync(join(import.meta.dirname, '../../..', path), 'utf8'))).toHaveProperty('$id');
+});
 
 it('policy init writes to standard output, as YAML or JSON', async () => {
   expect(await expectPass('policy init -')).toMatch(/^# yaml-language-server: /);
