@@ -6,7 +6,7 @@ import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import type { Decision, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
-import { formatRun } from '../text/facts.ts';
+import { findGateCall, formatRun } from '../text/facts.ts';
 import { count, countNoun } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
@@ -178,7 +178,8 @@ export const formatFacts = (reason: Reason): string[] =>
 export const formatReason = (reason: Reason): string =>
   `${placeOf(reason)}: ${reason.state === 'not_checked' ? 'could not tell: ' : ''}${reason.message}`;
 
-export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (readonly [string, string])[] {
+export function basisOf(decision: Decision): readonly (readonly [string, string])[] {
+  const { policy, trust, asOfMs, run } = decision;
   return [
     ['policy', `${escapeText(policy.name)} ${policy.digest}`],
     [
@@ -186,7 +187,7 @@ export function basisOf({ policy, trust, asOfMs, run }: Decision): readonly (rea
       trust === undefined ? 'none given' : `${trust.fingerprint} (${countNoun(trust.keys, 'key')})`,
     ],
     ['verified as of', isoTime(asOfMs)],
-    ...(run === undefined ? [] : [['run', escapeText(formatRun(run, 'gate'))] as const]),
+    ...(run === undefined ? [] : [['run', escapeText(formatRun(run, findGateCall(decision)))] as const]),
   ];
 }
 

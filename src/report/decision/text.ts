@@ -2,7 +2,7 @@ import { isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer, formatWaiver } from './reasons.ts';
-import { formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
+import { findGateCall, formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
@@ -61,7 +61,8 @@ function formatFirstLine(page: Page, decision: Decision): string {
   return page.paint[ANSWER_PAINT[decision.answer]](word) + formatAnswer(decision).slice(word.length);
 }
 
-function formatPolicy(page: Page, { policy, asOfMs, pastTime, trust, run }: Decision): string[] {
+function formatPolicy(page: Page, decision: Decision): string[] {
+  const { policy, asOfMs, pastTime, trust, run } = decision;
   return [
     ...formatFact(page, 'policy', policy.name),
     ...formatFact(page, 'digest', policy.digest),
@@ -72,7 +73,7 @@ function formatPolicy(page: Page, { policy, asOfMs, pastTime, trust, run }: Deci
     ...formatAsOf(page, asOfMs),
     ...formatFact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
     ...formatTrust(page, trust),
-    ...formatRunFact(page, run, 'gate'),
+    ...formatRunFact(page, run, findGateCall(decision)),
   ];
 }
 

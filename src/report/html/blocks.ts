@@ -6,7 +6,7 @@ import type { CheckState, ExportReport, Finding, Run, Verdict } from '../../veri
 import { count, countNoun } from '../text/page.ts';
 import type { ResultLine } from '../text/result.ts';
 import { html, type Markup, type Piece } from './document.ts';
-import { type Command, formatCall, formatEnd } from '../text/facts.ts';
+import { type Call, formatCall, formatEnd } from '../text/facts.ts';
 import { groupFindings } from '../text/findings.ts';
 
 /** The four answers about one link of the chain. */
@@ -114,9 +114,9 @@ export const renderCaveats = (texts: readonly string[]): Markup =>
   ]);
 
 /** The command with this result, which can be copied, and how it ends. */
-export const buildCallFact = (run: Run | undefined, command?: Command): Fact => [
+export const buildCallFact = (run: Run | undefined, call?: Call): Fact => [
   'As a command',
-  run && html`${quote(formatCall(run, command))}, ${formatEnd(run)}`,
+  run && html`${quote(formatCall(run, call))}, ${formatEnd(run)}`,
 ];
 
 export const buildTrustFact = (trust: ExportReport['trust']): Fact => [

@@ -9,7 +9,8 @@ import type {
   TrustUsed,
 } from '../../verify/report.ts';
 import { count, countNoun, type Paint, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
-import { escapeText } from '../printable.ts';
+import type { Decision } from '../../policy/decision.ts';
+import { escapeText, quoteShellWord } from '../printable.ts';
 import { countSigners } from './tally.ts';
 
 const NAME_WIDTH = 16;
@@ -58,30 +59,46 @@ export function explainNoSigner(findings: readonly Finding[]): string {
 export const formatTimeRange = (firstMs: number, lastMs: number): string =>
   firstMs === lastMs ? isoTime(firstMs) : `${isoTime(firstMs)} to ${isoTime(lastMs)}`;
 
-export function formatRunFact(page: Page, run: Run | undefined, command?: Command): string[] {
+export function formatRunFact(page: Page, run: Run | undefined, call?: Call): string[] {
   if (run === undefined || page.width !== Infinity) return []; // a terminal shows the command itself
-  return formatFact(page, 'run', formatRun(run, command));
+  return formatFact(page, 'run', formatRun(run, call));
 }
 
-export type Command = 'verify' | 'gate';
+/** A command and the paths that it reads. */
+export type Call = readonly [command: 'verify' | 'gate', ...paths: string[]];
+
+/** The call of a gate. A list names paths itself. */
+export const findGateCall = ({ run, inputs }: Decision): Call => [
+  'gate',
+  ...(run?.options['list'] === undefined ? inputs.map(({ name }) => name) : []),
+];
 
 /** `drillproof verify ./mirror --trust trust.json, version 1.0.0, exit code 0`. */
-export const formatRun = (run: Run, command?: Command): string =>
-  `${formatCall(run, command)}, ${formatEnd(run)}`;
+export const formatRun = (run: Run, call?: Call): string => `${formatCall(run, call)}, ${formatEnd(run)}`;
 
 export const formatEnd = ({ tool, exitCode }: Run): string =>
   `version ${tool.version}, exit code ${exitCode}`;
 
-/** `drillproof verify ./mirror --trust trust.json`. */
-export function formatCall({ tool, path, options }: Run, command: Command = 'verify'): string {
+/** `drillproof verify ./mirror --trust trust.json`, for a shell. */
+export function formatCall({ tool, path, options }: Run, call?: Call): string {
+  const [command, ...paths] = call ?? ['verify', ...(path === undefined ? [] : [path])];
   const flags = Object.entries(options).flatMap(([name, value]) =>
-    [value].flat().map((word) => {
-      if (word === true) return `--${name}`;
-      return `--${name} ${name === 'as-of' ? isoTime(Number(word)) : word}`;
-    }),
+    [value]
+      .flat()
+      .filter((word) => word !== false)
+      .map((word) => (word === true ? `--${name}` : `--${name} ${formatOptionValue(name, word)}`)),
   );
-  return [tool.name, command, path, ...flags].filter((word) => word !== undefined).join(' ');
+  return [tool.name, command, ...paths.map(quoteShellWord), ...flags].join(' ');
 }
+
+/** Formats a value as the command reads it: a time, a duration in seconds, or a word of a shell. */
+function formatOptionValue(name: string, value: string | number): string {
+  if (name === 'as-of') return isoTime(Number(value));
+  return DURATIONS.has(name) ? `${Number(value) / 1000}s` : quoteShellWord(String(value));
+}
+
+/** Options whose values are milliseconds in a report, and whole seconds on the command line. */
+const DURATIONS: ReadonlySet<string> = new Set(['timeout', 'wait']);
 
 export function summarizeCoverage(report: ExportReport | BundleReport): string {
   const { totalBytes, coveredBytes, attestedBytes } = report.coverage;

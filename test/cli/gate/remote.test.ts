@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CliResult } from '../make.ts';
@@ -51,4 +52,31 @@ it('gate of an id ends with 2 without a project and a token', async () => {
 
 it('gate reads a name that is not an id as a path', async () => {
   expect(await answerTo('export')).toEqual([1, 'no']);
+});
+
+/** Reads the command of the `run` line of a report as a shell does. */
+function readRunLine(text: string): readonly string[] {
+  const [, line = ''] = /^ *run +drillproof (.*), version /m.exec(text) ?? [];
+  return execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+}
+
+it('the run line of gate and verify is a command that gives the same answer', async () => {
+  cpSync(served.path('export'), served.path("it's a mirror"), { recursive: true });
+  const [id] = served.ids;
+  const remote = `--url ${served.url} --project prj_000000000001 --timeout 5s --wait 1m`.split(' ');
+  for (const words of [
+    ['gate', id, "it's a mirror", ...remote],
+    ['gate', 'second'],
+    ['verify', "it's a mirror", '--as-of', '2027-01-01'],
+  ]) {
+    const first = await served.run([...words, '--trust', 'trust.json']);
+    const line = readRunLine(first.stdout);
+    expect(line.slice(0, 2)).toEqual(words.slice(0, 2));
+    const second = await served.run(line);
+    const withoutTimes = ({ stdout }: CliResult): string =>
+      stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+    expect([second.code, withoutTimes(second)]).toEqual([first.code, withoutTimes(first)]);
+  }
 });

@@ -35,7 +35,8 @@ export async function servedExports() {
   const ids: readonly [string, string] = [await ingest('export'), await ingest('second')];
   const env = { DRILLPROOF_TOKEN: (await pass(`admin token create ${ORGANIZATION} --all-projects`)).trim() };
   const { url, stop } = await startPlane(dir.root);
-  const run = (line: string, input = ''): Promise<CliResult> => call(line, { env, now: Date.now, input });
+  const run = (line: string | readonly string[], input = ''): Promise<CliResult> =>
+    call(line, { env, now: Date.now, input });
   return {
     ids,
     url,

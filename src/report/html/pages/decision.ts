@@ -3,6 +3,7 @@ import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decis
 import { RULES } from '../../../policy/catalogue.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { warningsOf } from '../../decision/text.ts';
+import { findGateCall } from '../../text/facts.ts';
 import { count, countNoun } from '../../text/page.ts';
 import {
   type ItemColumn,
@@ -62,8 +63,9 @@ export function renderDecisionPage(decision: Decision): string {
   ]);
 }
 
-const listBasisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
-  [
+const listBasisFacts = (decision: Decision) => {
+  const { policy, asOfMs, trust, run } = decision;
+  return [
     ['Policy', quote(policy.name)],
     ['SHA-256 of the policy', quote(policy.digest)],
     ...policy.sources.map(
@@ -71,8 +73,9 @@ const listBasisFacts = ({ policy, asOfMs, trust, run }: Decision) =>
     ),
     ['Decided as of', isoTime(asOfMs)],
     buildTrustFact(trust),
-    buildCallFact(run, 'gate'),
+    buildCallFact(run, findGateCall(decision)),
   ] as const;
+};
 
 const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
 <h3>${renderState(reason.state === 'not_checked' ? 'could_not_tell' : reason.state)} <code>${reason.rule}</code>: ${reason.title}</h3>
