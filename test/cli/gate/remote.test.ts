@@ -62,6 +62,9 @@ function readRunLine(text: string): readonly string[] {
     .split('\n');
 }
 
+const withoutTimes = ({ stdout }: CliResult): string =>
+  stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+
 it('the run line of gate and verify is a command that gives the same answer', async () => {
   cpSync(served.path('export'), served.path("it's a mirror"), { recursive: true });
   const [id] = served.ids;
@@ -75,8 +78,6 @@ it('the run line of gate and verify is a command that gives the same answer', as
     const line = readRunLine(first.stdout);
     expect(line.slice(0, 2)).toEqual(words.slice(0, 2));
     const second = await served.run(line);
-    const withoutTimes = ({ stdout }: CliResult): string =>
-      stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
     expect([second.code, withoutTimes(second)]).toEqual([first.code, withoutTimes(first)]);
   }
 });
