@@ -17,8 +17,8 @@ export class Declared<N extends string = string, V = unknown> {
   isRepeatable = false;
   readonly option: Option;
 
-  constructor(option: Option) {
-    this.option = option;
+  constructor(declared: Option) {
+    this.option = declared;
   }
 
   /** Its text in the help replaces the value. */
@@ -45,9 +45,8 @@ export class Declared<N extends string = string, V = unknown> {
 
   /** Collects the values of an option that may be given several times. */
   repeat(): Declared<N, readonly Exclude<V, undefined>[] | undefined> {
-    const { option } = this;
-    const { parseArg = (value: string) => value } = option;
-    option.argParser((value, before: readonly unknown[] | undefined) => [
+    const { parseArg = (value: string) => value } = this.option;
+    this.option.argParser((value, before: readonly unknown[] | undefined) => [
       ...(before ?? []),
       parseArg(value, undefined),
     ]);
@@ -79,20 +78,23 @@ export class Declared<N extends string = string, V = unknown> {
   }
 }
 
+type DeclareOption = {
+  <F extends string>(flags: F, help: string): Declared<NameOf<F>, ValueOf<F> | undefined>;
+  <F extends string, V>(
+    flags: F,
+    help: string,
+    parse: (value: string, before: V | undefined) => V,
+  ): Declared<NameOf<F>, V | undefined>;
+};
+
 /**
  * Declares an option once, by its flags, its help and a parser that throws `InvalidArgumentError`. `OptionsOf` has the type
  * of its value; an option without a placeholder is a flag.
  */
-export function option<F extends string>(flags: F, help: string): Declared<NameOf<F>, ValueOf<F> | undefined>;
-export function option<F extends string, V>(
-  flags: F,
-  help: string,
-  parse: (value: string, before: V | undefined) => V,
-): Declared<NameOf<F>, V | undefined>;
-export function option(flags: string, help: string, parse?: (value: string, before: unknown) => unknown) {
+export const option = ((flags: string, help: string, parse?: (value: string, before: unknown) => unknown) => {
   const declared = new Option(flags, help);
   return new Declared(parse === undefined ? declared : declared.argParser(parse));
-}
+}) as DeclareOption;
 
 /** The names of required options, or of the others; names that only the program knows are omitted. */
 type NameWhere<D, Required> =
