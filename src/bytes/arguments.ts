@@ -1,7 +1,10 @@
 import { didYouMean } from './text/wording.ts';
 
-/** The kind of an argument: the words of the error, the test, and the members that an object may have. */
-export type Kind = {
+/**
+ * The kind of an argument: the words of the error, the test, and the members that an object may have. It accepts the values of
+ * the type `T`.
+ */
+export type Kind<T = never> = {
   readonly what: string;
   readonly accepts: (value: unknown) => boolean;
   readonly members?: Members;
@@ -10,81 +13,95 @@ export type Kind = {
   /** It may have other members too. */
   readonly open?: boolean;
   readonly optional?: boolean;
+  /** For the compiler only. */
+  readonly takes?: (value: T) => void;
 };
+type Optional<T> = Kind<T> & { readonly optional: true };
 
 /** The kinds of arguments or members, by name. */
 export type Members = Readonly<Record<string, Kind>>;
 
-/** A kind for each member of a type, so that a forgotten one does not compile. */
-export type MembersOf<T> = { readonly [K in keyof T]-?: Kind };
+/** A kind for each member of a type: one that is forgotten, or is of another type, does not compile. */
+export type MembersOf<T> = {
+  readonly [K in keyof T]-?: {} extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Kind<T[K]>;
+};
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const isPlain = (value: unknown): boolean =>
   isObject(value) && !Array.isArray(value) && !ArrayBuffer.isView(value);
 
-export const BYTES: Kind = { what: 'a Uint8Array', accepts: (value) => value instanceof Uint8Array };
-export const TEXT: Kind = { what: 'a string', accepts: (value) => typeof value === 'string' };
-export const PATH: Kind = {
+export const BYTES: Kind<Uint8Array> = {
+  what: 'a Uint8Array',
+  accepts: (value) => value instanceof Uint8Array,
+};
+export const TEXT: Kind<string> = { what: 'a string', accepts: (value) => typeof value === 'string' };
+export const PATH: Kind<string> = {
   what: 'a path',
   accepts: (value) => typeof value === 'string' && value !== '',
 };
-export const BYTES_OR_TEXT: Kind = {
+export const BYTES_OR_TEXT: Kind<string | Uint8Array> = {
   what: 'a string or a Uint8Array',
   accepts: (value) => TEXT.accepts(value) || BYTES.accepts(value),
 };
-export const FLAG: Kind = { what: 'true or false', accepts: (value) => typeof value === 'boolean' };
-export const LIST: Kind = { what: 'an array', accepts: Array.isArray };
-export const FUNCTION: Kind = { what: 'a function', accepts: (value) => typeof value === 'function' };
-export const OBJECT: Kind = { what: 'an object', accepts: isPlain };
-export const SIGNAL: Kind = { what: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal };
-export const COUNT: Kind = {
+export const FLAG: Kind<boolean> = { what: 'true or false', accepts: (value) => typeof value === 'boolean' };
+export const LIST: Kind<readonly unknown[]> = { what: 'an array', accepts: Array.isArray };
+export const FUNCTION: Kind<(...args: never[]) => unknown> = {
+  what: 'a function',
+  accepts: (value) => typeof value === 'function',
+};
+export const OBJECT: Kind<object> = { what: 'an object', accepts: isPlain };
+export const SIGNAL: Kind<AbortSignal> = {
+  what: 'an AbortSignal',
+  accepts: (value) => value instanceof AbortSignal,
+};
+export const COUNT: Kind<number> = {
   what: 'a whole number of at least 1',
   accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
 };
 /** A limit or a length of time. `Infinity` means no limit. */
-export const AMOUNT: Kind = {
+export const AMOUNT: Kind<number> = {
   what: 'a number of at least 0',
   accepts: (value) => typeof value === 'number' && value >= 0,
 };
-export const TIME: Kind = {
+export const TIME: Kind<number | Date> = {
   what: 'a Date or a whole number of milliseconds since 1970',
   accepts: (value) => Number.isSafeInteger(value instanceof Date ? value.getTime() : value),
 };
 
-export const optional = (kind: Kind): Kind => ({ ...kind, optional: true });
+export const optional = <T>(kind: Kind<T>): Optional<T> => ({ ...kind, optional: true });
 
-export const oneOf = (values: readonly string[]): Kind => ({
+export const oneOf = <T extends string>(values: readonly T[]): Kind<T> => ({
   what: `one of ${values.join(', ')}`,
-  accepts: (value) => typeof value === 'string' && values.includes(value),
+  accepts: (value) => values.some((each) => each === value),
 });
 
-export const listOf = (kind: Kind): Kind => ({
+export const listOf = <T>(kind: Kind<T>): Kind<readonly T[]> => ({
   what: `an array, each item ${kind.what}`,
   accepts: Array.isArray,
   items: kind,
 });
 
 /** An object whose members may have any names. */
-export const recordOf = (kind: Kind): Kind => ({
+export const recordOf = (kind: Kind): Kind<object> => ({
   ...OBJECT,
   what: `an object, each member ${kind.what}`,
   items: kind,
 });
 
-export const ITERABLE: Kind = {
+export const ITERABLE: Kind<object> = {
   what: 'an iterable',
   accepts: (value) => isObject(value) && (Symbol.iterator in value || Symbol.asyncIterator in value),
 };
 
 /** An object with at least these methods. */
-export const withMethods = (what: string, ...names: readonly string[]): Kind => ({
+export const withMethods = (what: string, ...names: readonly string[]): Kind<object> => ({
   what: `${what} with ${names.map((name) => `${name}()`).join(' and ')}`,
   accepts: (value) =>
     isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function'),
 });
 
 /** An object with at least these members. */
-export const withMembers = (what: string, members: Members): Kind => ({
+export const withMembers = (what: string, members: Members): Kind<object> => ({
   ...OBJECT,
   what,
   members,
@@ -92,10 +109,10 @@ export const withMembers = (what: string, members: Members): Kind => ({
 });
 
 /** An object with no other members. */
-export const optionsOf = (members: Members): Kind => ({ ...OBJECT, members });
+export const optionsOf = (members: Members): Kind<object> => ({ ...OBJECT, members });
 
 /** An object of amounts, all of them optional, with no other members than `defaults`. */
-export const amountsOf = (defaults: object): Kind =>
+export const amountsOf = (defaults: object): Kind<object> =>
   optionsOf(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(AMOUNT)])));
 
 /**

@@ -1,12 +1,4 @@
-import {
-  amountsOf,
-  FUNCTION,
-  type Kind,
-  type MembersOf,
-  optional,
-  optionsOf,
-  TEXT,
-} from '../bytes/arguments.ts';
+import { amountsOf, FUNCTION, type MembersOf, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
 import type { OperationName } from '../contract/operations/operations.ts';
 import { toHex } from '../bytes/text/encoding.ts';
 import { sleepFor, type Sleep } from './deadline.ts';
@@ -147,7 +139,7 @@ const MEMBERS: MembersOf<ClientOptions> = {
   now: optional(FUNCTION),
   idempotencyKey: optional(FUNCTION),
 };
-export const CLIENT_OPTIONS: Kind = optionsOf(MEMBERS);
+export const CLIENT_OPTIONS = optionsOf(MEMBERS);
 
 /**
  * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { amountsOf, BYTES, checkArguments, type Kind } from '../bytes/arguments.ts';
+import { amountsOf, BYTES, checkArguments } from '../bytes/arguments.ts';
 import { formatJsonPointer, parseJson } from '../bytes/json/parse.ts';
 import { parseCanonicalJson } from '../bytes/json/canonical.ts';
 import { foldPath, findPathProblem } from '../bytes/portable-path.ts';
@@ -37,7 +37,7 @@ export const DEFAULT_LIMITS: EvidenceLimits = Object.freeze({
   files: 50_000,
 });
 
-export const EVIDENCE_LIMITS: Kind = amountsOf(DEFAULT_LIMITS);
+export const EVIDENCE_LIMITS = amountsOf(DEFAULT_LIMITS);
 
 /** One broken rule of a document: a JSON pointer (RFC 6901), and the rule. */
 export type DocumentIssue = { readonly path: string; readonly message: string };

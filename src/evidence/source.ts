@@ -1,7 +1,6 @@
 import {
   BYTES,
   checkArguments,
-  type Kind,
   listOf,
   OBJECT,
   recordOf,
@@ -62,7 +61,7 @@ export type EvidenceSource = {
   readonly bag?: EvidenceSource;
 };
 
-export const SOURCE: Kind = withMethods('an EvidenceSource', 'files', 'open');
+export const SOURCE = withMethods('an EvidenceSource', 'files', 'open');
 
 const comparePaths = (a: SourceFile, b: SourceFile): number => compareUtf8(a.path, b.path);
 const notFoundError = (path: string): DrillproofError =>

@@ -135,6 +135,7 @@ export type Discovered = {
 };
 
 export type DiscoverOptions = {
+  /** Omits mirrored exports that did not change since, in milliseconds since 1970; default: none. */
   readonly sinceMs?: number;
   /** Tells if the archive has a complete mirror of an export that has not changed since `sinceMs`; default: it has. */
   readonly isMirrored?: (evidenceExportId: string) => Promise<boolean>;
@@ -154,7 +155,6 @@ const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
 /**
  * Lists the exports of a project that can be mirrored (control API, Exports): those that are available, and with
  * `unfinished` those that are still being generated.
- * @param options.sinceMs omits mirrored exports that did not change since, in milliseconds since 1970; default: none
  * @throws LimitError `client.PAGES_EXCEEDED`, and what the client throws
  * @example
  * const { wishes } = await discoverExports(client, projectId, { sinceMs: Date.now() - 86_400_000 });

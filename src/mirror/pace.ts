@@ -57,7 +57,6 @@ const MAX_PAUSE_MS = 60_000;
  * Adapts the pace of downloads to the server (control API, Retries). 429, 503 and timeouts halve the number of
  * concurrent files, successes raise it again up to `concurrency` (default 8), and a wait that the server requests
  * applies to all.
- * @param options.bytesPerSecond of all files together; default: no limit
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const pacer = createPacer({ concurrency: 8, bytesPerSecond: 10_000_000 });

@@ -5,7 +5,6 @@ import {
   defined,
   FLAG,
   FUNCTION,
-  type Kind,
   type MembersOf,
   OBJECT,
   optional,
@@ -107,7 +106,7 @@ const MEMBERS: MembersOf<MirrorOptions> = {
   now: optional(FUNCTION),
   sleep: optional(FUNCTION),
 };
-export const MIRROR_OPTIONS: Kind = optionsOf(MEMBERS);
+export const MIRROR_OPTIONS = optionsOf(MEMBERS);
 
 const IGNORE: OnProgress = () => undefined;
 

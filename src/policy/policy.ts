@@ -1,7 +1,7 @@
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { type Digest, digestOf } from '../bytes/hash.ts';
 import type { JsonValue } from '../bytes/json/parse.ts';
-import { type Kind, LIST, listOf, optional, withMembers } from '../bytes/arguments.ts';
+import { LIST, listOf, optional, withMembers } from '../bytes/arguments.ts';
 import type { PolicyUsed } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 
@@ -13,7 +13,7 @@ export type Policy = PolicyUsed & {
   readonly unusedParameters?: readonly string[];
 };
 
-export const POLICY: Kind = withMembers('a policy, as parsePolicy or readPolicy returns it', {
+export const POLICY = withMembers('a policy, as parsePolicy or readPolicy returns it', {
   layers: listOf(withMembers('a document of a policy', { waivers: optional(LIST) })),
 });
 

@@ -3,7 +3,6 @@ import {
   COUNT,
   defined,
   FUNCTION,
-  type Kind,
   type MembersOf,
   optional,
   optionsOf,
@@ -54,7 +53,7 @@ export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
   onProgress: optional(FUNCTION),
   now: optional(FUNCTION),
 };
-export const SCRUB_OPTIONS: Kind = optionsOf(SCRUB_MEMBERS);
+export const SCRUB_OPTIONS = optionsOf(SCRUB_MEMBERS);
 
 export type ScrubEvent =
   | { readonly type: 'planned'; readonly name: string; readonly files: number; readonly bytes: number }

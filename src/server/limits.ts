@@ -1,4 +1,4 @@
-import { AMOUNT, type Kind, optional, optionsOf } from '../bytes/arguments.ts';
+import { AMOUNT, optional, optionsOf } from '../bytes/arguments.ts';
 
 /** The limits of the server; each loop over external input is bounded by one of them. Units are in the names. */
 export type ServerLimits = {
@@ -57,6 +57,6 @@ export const defaultLimits: ServerLimits = {
 };
 
 /** What an option that has some of these limits may be. */
-export const SERVER_LIMITS: Kind = optionsOf(
+export const SERVER_LIMITS = optionsOf(
   Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, optional(AMOUNT)])),
 );

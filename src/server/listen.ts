@@ -243,8 +243,6 @@ async function drain(server: Server, { cutUnused }: Connections, drainMs: number
 
 /**
  * Serves a control plane over HTTP/1.1 from this process (control API).
- * @param options.port default 0, which takes a free port
- * @param options.hostname the address to listen on; default: this machine only
  * @throws DrillproofError `server.CONFIG_INVALID` if the address cannot be used
  * @example
  * const listening = await listen(createServer(await openEmbedded('data')), { port: 8080 });

@@ -122,7 +122,6 @@ function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, 
 /**
  * Creates a worker over a store, which claims queued operations and completes them (docs/server/server.md). Any number
  * of workers may run at the same time. A job whose worker dies is taken over when its lease expires.
- * @param options.concurrency jobs at once; default 1
  * @throws TypeError for an argument of the wrong kind
  * @example
  * const { store, blobs } = await openEmbedded('data');

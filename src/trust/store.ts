@@ -68,7 +68,7 @@ export function resolveTrust(trust: Trust, purposes = SIGNER_PURPOSES): TrustSto
   return trustStore([{ purposes, ...trust }]);
 }
 
-const MS: Kind = { what: 'milliseconds since 1970', accepts: (value) => typeof value === 'number' };
+const MS: Kind<number> = { what: 'milliseconds since 1970', accepts: (value) => typeof value === 'number' };
 const LIMITS: MembersOf<Omit<TrustedKey, 'point'>> = {
   issuer: TEXT,
   keyId: optional(TEXT),

@@ -1,4 +1,4 @@
-import { amountsOf, type Kind } from '../bytes/arguments.ts';
+import { amountsOf } from '../bytes/arguments.ts';
 import { foldPath, findPathProblem } from '../bytes/portable-path.ts';
 import { DrillproofError } from '../errors.ts';
 
@@ -28,7 +28,7 @@ export const zipLimits: Required<ZipLimits> = {
   expansionFloorBytes: 2 ** 20,
 };
 
-export const ZIP_LIMITS: Kind = amountsOf(zipLimits);
+export const ZIP_LIMITS = amountsOf(zipLimits);
 
 /** @throws DrillproofError `zip.NAME_INVALID` for a name that is not a portable path (formats §1, Paths) */
 export function assertSafeName(name: string): void {

@@ -30,7 +30,6 @@ const S3_OPTIONS: MembersOf<MirrorS3Options> = {
 /**
  * Uses a prefix of a bucket as the target of a mirror (formats §1, Export). Checked bytes become an object in one
  * conditional step, which fails if another process wrote it. A lease on the prefix prevents other processes from writing.
- * @param options.retention the time until which the objects cannot be deleted; default: as the bucket is configured
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.PACKAGE_MISSING` without
  *   the SDK, `io.NOT_FOUND` without the bucket, `io.LOCKED`, `io.KIND`, `io.EXISTS`, `io.CHANGED`, `io.READ_ONLY`,
  *   `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`

@@ -29,7 +29,6 @@ const MAX_CLAIM_BYTES = 4096;
  * Uses a folder as the target of a mirror, and creates it if it is missing (formats §1, Export). Files are written under
  * temporary names in a private folder and flushed before they get their final name. Symbolic links below the folder are
  * not followed.
- * @param options.lock the longest wait for another process that writes to the folder; default: none
  * @throws TypeError for an argument of the wrong kind; its methods throw DrillproofError `io.LOCKED`, `io.KIND`,
  *   `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, `io.UNREADABLE`
  * @example

@@ -77,7 +77,6 @@ const HOST = digestOf(toUtf8(hostname())).slice(-12);
  * Opens a folder of files by digest, `sha256/<two digits>/<digest>`, that the mirrors of one machine share, and creates
  * it if it is missing. Any number of processes may use it at the same time, without a lock: files are written under a
  * temporary name and renamed, and each file is hashed again before it is used.
- * @param options.link `auto` (default): a reflink, else a hard link, else a copy
  * @throws DrillproofError `io.KIND`, `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED`, also while it is used
  * @example
  * const to = mirrorDirectory('mirror', { store: await openPartStore('parts') });

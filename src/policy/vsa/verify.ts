@@ -73,8 +73,6 @@ const PATH = 'dsse';
  * Verifies a verification summary in a DSSE envelope (SLSA VSA v1.1; docs/gate/vsa.md): its form, its signature by a key of
  * purpose `summary` whose issuer is `verifier.id`, its result, and what the caller expects. Never throws for what is in
  * the bytes.
- * @param options.asOfMs the time of the verification, a Date or ms since 1970
- * @param options.threshold how many different trusted keys must have signed; default 1
  * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
  * @example
  * const options = { asOfMs: new Date(), trust, expect: { inputs: [digest] } };

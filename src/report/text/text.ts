@@ -326,9 +326,6 @@ const OPTIONS = withMembers('options', OPTION_KINDS);
  * A report for people (formats §4): the verdict in the first line, what was checked and which key signed, what was not
  * checked, every finding with what to do, what the result does not mean, and the failures again at the end. Depends
  * only on the arguments; text from the evidence is escaped.
- * @param options.width columns of the terminal, at least 20; default 80, and `Infinity` does not fold
- * @param options.color colours of the terminal; default false
- * @param options.detail `verdict`, `brief` or `full`; default `full`
  * @throws TypeError for an argument of the wrong kind
  * @example
  * process.stdout.write(renderText(report, { width: process.stdout.columns }));

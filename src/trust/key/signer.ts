@@ -1,22 +1,14 @@
 import { assertEcdsaDer } from '../../bytes/der.ts';
-import {
-  BYTES,
-  checkArguments,
-  FUNCTION,
-  type Kind,
-  TEXT,
-  withMembers,
-  withMethods,
-} from '../../bytes/arguments.ts';
+import { BYTES, checkArguments, FUNCTION, TEXT, withMembers, withMethods } from '../../bytes/arguments.ts';
 import type { P256, P256Verifier } from '../../bytes/platform.ts';
 import { toHex } from '../../bytes/text/encoding.ts';
 import { platform } from '#platform';
 import { DrillproofError } from '../../errors.ts';
 import { keyIdOf } from './key.ts';
 
-export const SIGNER: Kind = withMembers('a Signer', { keyId: TEXT, sign: FUNCTION });
+export const SIGNER = withMembers('a Signer', { keyId: TEXT, sign: FUNCTION });
 /** A signer, its issuer and a time. */
-export const SIGNING: Kind = withMembers('a signer with its issuer', { signer: SIGNER, issuer: TEXT });
+export const SIGNING = withMembers('a signer with its issuer', { signer: SIGNER, issuer: TEXT });
 
 /** A signature to check: ECDSA P-256 with SHA-256 over `message` (FIPS 186-5 §6.4.2). */
 export type SignatureCheck = {

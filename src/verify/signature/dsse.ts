@@ -161,7 +161,7 @@ export type GivenEnvelope = { readonly path: string; readonly bytes: Uint8Array 
 /** The most envelopes for one part or export (formats, Limits). */
 export const MAX_ENVELOPES = 10_000;
 
-export const ENVELOPES: Kind = {
+export const ENVELOPES: Kind<Envelopes> = {
   what: `a Uint8Array, or an array of at most ${MAX_ENVELOPES}`,
   accepts: (value) =>
     BYTES.accepts(value) ||
