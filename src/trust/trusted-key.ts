@@ -12,7 +12,7 @@ import { keyIdOf } from './key/key.ts';
 export const PURPOSES = ['evidence', 'export', 'summary', 'receipt', 'report'] as const;
 /**
  * The kind of statement for which a key is trusted (formats §3): `evidence` for bundles, `export` for lists of bundles,
- * `summary` for verification summaries, `report` for signed reports.
+ * `summary` for verification summaries, `report` for signed reports. `receipt` is reserved: receipts are not signed yet.
  */
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -1,3 +1,4 @@
+import { PURPOSES } from '../../src/trust/trusted-key.ts';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +32,14 @@ const folder = await makeFolder();
 await writeFiles(folder, {
   'attestation.json': block('attestation.json'),
   'key.pem': `${block('key.pem').toString()}\n`,
+});
+
+it('docs/formats/formats.md and the glossary list every purpose of keys', () => {
+  const list = (text: string | undefined): readonly string[] =>
+    [...(text ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name).filter((name) => name !== 'purposes');
+  const row = /^\| `purposes` .*?;/m.exec(page)?.[0];
+  const word = /^\| purpose .*\.$|^\| purpose .*/m.exec(readFileSync('docs/glossary.md', 'utf8'))?.[0];
+  for (const text of [row, word]) expect(list(text)).toEqual(PURPOSES);
 });
 
 it('the shell commands of docs/formats/formats.md verify its examples without drillproof', () => {
