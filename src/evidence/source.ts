@@ -1,3 +1,4 @@
+import { count, countNoun } from '../bytes/text/wording.ts';
 import {
   BYTES,
   checkArguments,
@@ -144,7 +145,7 @@ export async function readWhole(access: RandomAccess, maxBytes: number, path: st
   if (access.size > maxBytes)
     throw new LimitError(
       'json.TOO_LARGE',
-      `the file has ${access.size} bytes, and the limit is ${maxBytes}`,
+      `the file has ${countNoun(access.size, 'byte')}, and the limit is ${count(maxBytes)}`,
       { path },
     );
   return Uint8Array.from(await readExactly(access, 0, access.size, path));

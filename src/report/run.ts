@@ -1,3 +1,4 @@
+import { count, countNoun } from '../bytes/text/wording.ts';
 import {
   checkArguments,
   FLAG,
@@ -13,7 +14,6 @@ import { allFindings } from '../verify/finding.ts';
 import { type BundleReport, type ExportReport, type Run, type Verdict, VERDICTS } from '../verify/report.ts';
 import { escapeText } from './printable.ts';
 import { listFailures } from './text/headline.ts';
-import { count, countNoun } from './text/page.ts';
 
 /** What the caller requires of a report, in addition to a good verdict (formats §4). */
 export type Requirements = {

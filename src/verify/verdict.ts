@@ -1,3 +1,4 @@
+import { count, countNoun } from '../bytes/text/wording.ts';
 import { findLargest } from '../bytes/async.ts';
 import type { Step } from './step.ts';
 import { listRequiredChecks, type CheckId } from './checks.ts';
@@ -28,7 +29,7 @@ export function warnAboutUncovered(
   const bytes = totalBytes - coveredBytes;
   if (verdict === 'failed' || verdict === 'incomplete') return [];
   if (totalBytes === 0 || (bytes - expectedBytes) * 10 < totalBytes) return [];
-  const message = `no digest covers ${bytes} of ${totalBytes} bytes`;
+  const message = `no digest covers ${count(bytes)} of ${countNoun(totalBytes, 'byte')}`;
   return [finding('coverage.LOW', subject, { message })];
 }
 

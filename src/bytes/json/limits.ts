@@ -1,3 +1,4 @@
+import { count, countNoun } from '../text/wording.ts';
 import { LimitError } from '../../errors.ts';
 import { AMOUNT, optional, optionsOf } from '../arguments.ts';
 
@@ -21,7 +22,7 @@ const DEFAULT_MAX_VALUES = 1_000_000;
 export function checkJsonLimits(bytes: Uint8Array, limits: JsonLimits): void {
   const { maxBytes = DEFAULT_MAX_BYTES, maxValues = DEFAULT_MAX_VALUES } = limits;
   if (bytes.length > maxBytes) {
-    const message = `the document has ${bytes.length} bytes, and the limit is ${maxBytes}`;
+    const message = `the document has ${countNoun(bytes.length, 'byte')}, and the limit is ${count(maxBytes)}`;
     throw new LimitError('json.TOO_LARGE', message);
   }
   if (countValues(bytes, maxValues) > maxValues)
@@ -40,16 +41,16 @@ const isSpace = (byte: number): boolean => byte <= 0x20;
  */
 function countValues(bytes: Uint8Array, maximum: number): number {
   if (bytes.length < 2 * maximum) return 0; // a value takes two bytes, but for the first
-  let count = 1;
+  let values = 1;
   let opened = false;
-  for (let at = 0; at < bytes.length && count <= maximum; at++) {
+  for (let at = 0; at < bytes.length && values <= maximum; at++) {
     const byte = bytes[at]!;
     if (isSpace(byte)) continue;
-    if (byte === COMMA || (opened && !isClosing(byte))) count++;
+    if (byte === COMMA || (opened && !isClosing(byte))) values++;
     opened = isOpening(byte);
     if (byte === QUOTE) at = findStringEnd(bytes, at);
   }
-  return count;
+  return values;
 }
 
 function findStringEnd(bytes: Uint8Array, start: number): number {

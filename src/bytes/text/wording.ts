@@ -1,3 +1,13 @@
+/** `1234567` as `1,234,567`, the same in every locale. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** `1 part`, `2 parts`. */
+export function countNoun(value: number, singular: string, plural = `${singular}s`): string {
+  return `${count(value)} ${value === 1 ? singular : plural}`;
+}
+
 const MAX_DATE_MS = 8.64e15;
 
 /** A time as ISO 8601 in UTC; times beyond every date are in ms. */

@@ -1,3 +1,4 @@
+import { count } from '../../bytes/text/wording.ts';
 import { defineDeleteBundle, defineDeleteExport, defineExportCreate, defineSweep } from './exports.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from './ingest.ts';
 import {
@@ -18,7 +19,7 @@ import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/out
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeFacts } from '../../codes/facts.ts';
-import { count, size } from '../../report/text/page.ts';
+import { size } from '../../report/text/page.ts';
 import { backupSqlite } from '../../server/store/sqlite/backup.ts';
 import { type CheckReport, checkStores } from '../../server/admin/check.ts';
 import { type Places, placesOf } from '../../server/open-stores.ts';

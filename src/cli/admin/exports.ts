@@ -1,7 +1,7 @@
+import { count } from '../../bytes/text/wording.ts';
 import { defined } from '../../bytes/arguments.ts';
 import type { ExportScope } from '../../contract/resources/evidence.ts';
 import type { OperationResource } from '../../contract/resources/operation.ts';
-import { count } from '../../report/text/page.ts';
 import type { Admin } from '../../server/admin/admin.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { WorkedOff } from '../../server/admin/exports.ts';

@@ -1,3 +1,4 @@
+import { count } from '../../bytes/text/wording.ts';
 import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
@@ -17,7 +18,6 @@ import { newId } from '../../node/fs-errors.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { zipExport } from '../../node/evidence/yazl-export.ts';
-import { count } from '../../report/text/page.ts';
 import { readFileBytes, withFileName } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';

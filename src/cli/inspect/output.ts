@@ -1,8 +1,8 @@
 import type { PartDocuments } from '../../evidence/bundle/part.ts';
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, isoTime } from '../../bytes/text/wording.ts';
 import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
-import { count, shortId, size } from '../../report/text/page.ts';
+import { shortId, size } from '../../report/text/page.ts';
 import type { ExportDocuments } from '../shared/input/input.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 

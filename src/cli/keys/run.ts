@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import {
   generateSigningKey,
   type ReadVerifyingKey,
   readVerifyingKeys,
   writeSigningKeyPem,
 } from '../../node/keys/keys.ts';
-import { countNoun } from '../../report/text/page.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';
 import { SIGNER_PURPOSES, type TrustStore, trustStoreJwks } from '../../trust/store.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { isDigest } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Client } from '../../client/client.ts';
 import type { Retry } from '../../client/options.ts';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
@@ -18,7 +18,6 @@ import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import type { Files } from '../../node/volume/volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
-import { countNoun } from '../../report/text/page.ts';
 import type { Cli } from '../cli.ts';
 import { formatInputName, readInput } from '../shared/input/input.ts';
 import {

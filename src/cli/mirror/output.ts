@@ -1,3 +1,4 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -8,7 +9,7 @@ import type { MirrorCheck } from '../../mirror/check.ts';
 import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import type { ArchiveReport } from '../../report/many/archives.ts';
-import { count, countNoun, size } from '../../report/text/page.ts';
+import { size } from '../../report/text/page.ts';
 import { quoteShellWord } from '../../report/printable.ts';
 import type { Cli } from '../cli.ts';
 import { formatTimeSpan } from '../shared/options/values.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
 import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { Cli } from '../cli.ts';
@@ -26,7 +26,6 @@ import { openVolume } from '../../node/open-volume.ts';
 import { openZipFile } from '../../node/open-evidence.ts';
 import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
-import { count, countNoun } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 
 const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';

@@ -1,4 +1,5 @@
-import { count, countNoun, size } from '../../report/text/page.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
+import { size } from '../../report/text/page.ts';
 import { renderScrubPage } from '../../report/html/pages/scrub.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
 import type { ScrubReport } from '../../report/many/scrubs.ts';

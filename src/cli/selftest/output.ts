@@ -1,4 +1,4 @@
-import { count, countNoun } from '../../report/text/page.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { escapeText } from '../../report/printable.ts';
 import { stableJson } from '../../report/json.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/result.ts';

@@ -1,3 +1,4 @@
+import { countNoun } from '../../bytes/text/wording.ts';
 import { ACCESS, holdSmall, type RandomAccess } from '../../bytes/random-access.ts';
 import { checkArguments, optional, SIGNAL } from '../../bytes/arguments.ts';
 import { type Digest, digestAccess, digestOf } from '../../bytes/hash.ts';
@@ -25,7 +26,7 @@ export const ATTESTATION = 'attestation.json';
  */
 export async function readEntry(archive: ZipArchive, entry: ZipEntry, maxBytes: number): Promise<Uint8Array> {
   if (entry.bytes > maxBytes)
-    throw new LimitError('json.TOO_LARGE', `more than ${maxBytes} bytes`, { path: entry.name });
+    throw new LimitError('json.TOO_LARGE', `more than ${countNoun(maxBytes, 'byte')}`, { path: entry.name });
   const atOnce = archive.readAtOnce(entry);
   if (atOnce !== undefined) return atOnce;
   const whole = new Uint8Array(entry.bytes);

@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime, markLookalikes } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
 import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
 import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } from '../facts.ts';
@@ -122,8 +122,16 @@ function checkCoverage(
   const { coveredBytes, totalBytes, uncovered } = coverage;
   if (coveredBytes === totalBytes && totalBytes > 0 && uncovered.length === 0) return undefined;
   if (verdict === 'incomplete') return buildUnknown(place, 'not every byte could be read');
-  const values = { expected: `${totalBytes} bytes`, actual: `${coveredBytes} bytes`, path: uncovered[0] };
-  return buildFailure(place, `${totalBytes - coveredBytes} bytes are not covered`, defined(values));
+  const values = {
+    expected: countNoun(totalBytes, 'byte'),
+    actual: countNoun(coveredBytes, 'byte'),
+    path: uncovered[0],
+  };
+  return buildFailure(
+    place,
+    `no digest covers ${countNoun(totalBytes - coveredBytes, 'byte')}`,
+    defined(values),
+  );
 }
 
 export const requireCoverage: Evaluator = evaluateInputs(checkCoverage, (part) =>

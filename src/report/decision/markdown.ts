@@ -1,9 +1,8 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, isoTime } from '../../bytes/text/wording.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import type { Decision, RuleResult } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
-import { count } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
 /** The limit of GitHub for a step summary. */

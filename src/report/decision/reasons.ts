@@ -1,13 +1,12 @@
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import type { Decision, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import { findGateCall, formatRun } from '../text/facts.ts';
-import { count, countNoun } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;

@@ -1,7 +1,7 @@
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import type { Decision } from '../../policy/decision.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
@@ -17,7 +17,6 @@ import {
   uriOf,
 } from './reasons.ts';
 import { stableJson } from '../json.ts';
-import { count } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 
 /** Failed and undecided rules are both errors, so that neither can be overlooked. */

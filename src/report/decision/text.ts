@@ -1,9 +1,9 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { actionOf, ANSWER_WORDS, formatAnswer, formatWaiver } from './reasons.ts';
 import { findGateCall, formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
-import { count, countNoun, formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
+import { formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { groupBy } from '../text/tally.ts';
 import { formatParameters } from '../text/vsa.ts';

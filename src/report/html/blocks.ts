@@ -1,9 +1,9 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
 import { countFindings } from '../../verify/finding.ts';
 import type { CheckState, ExportReport, Finding, Run, Verdict } from '../../verify/report.ts';
-import { count, countNoun } from '../text/page.ts';
 import type { ResultLine } from '../text/result.ts';
 import { html, type Markup, type Piece } from './document.ts';
 import { type Call, formatCall, formatEnd } from '../text/facts.ts';

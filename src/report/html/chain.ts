@@ -1,9 +1,8 @@
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, Check, ExportReport, Finding, LocalReportReport } from '../../verify/report.ts';
 import { CHECK_TEXTS, codesOf } from '../../verify/check-texts.ts';
 import type { CheckId } from '../../verify/checks.ts';
-import { count, countNoun } from '../text/page.ts';
 import {
   type Column,
   type ItemColumn,

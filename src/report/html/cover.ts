@@ -1,7 +1,6 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
 import { formatTimeRange } from '../text/facts.ts';
-import { countNoun } from '../text/page.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
 import { countSigners, describeBadDrills, groupBy, partsOf } from '../text/tally.ts';
 import {

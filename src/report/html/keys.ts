@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { findCompromise } from '../../trust/check-key.ts';
 import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
@@ -7,7 +7,6 @@ import type { ExportReport, SignedBy } from '../../verify/report.ts';
 import { clipEnd } from '../printable.ts';
 import type { Signed } from './cover.ts';
 import { formatTimeRange } from '../text/facts.ts';
-import { countNoun } from '../text/page.ts';
 import { groupBy } from '../text/tally.ts';
 import { type ItemColumn, quote, renderItems } from './blocks.ts';
 import { html, type Markup } from './document.ts';

@@ -15,9 +15,9 @@ import { chainOf, type Link, renderLocalReports, renderParts } from './chain.ts'
 import { renderCover, listSigners, titleOf } from './cover.ts';
 import { html, type Markup, renderDocument } from './document.ts';
 import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, isoTime } from '../../bytes/text/wording.ts';
 import { quoteShellWord } from '../printable.ts';
-import { count, percent, size } from '../text/page.ts';
+import { percent, size } from '../text/page.ts';
 
 type ReportViewOptions = {
   /** The trust store of the verification: the report itself does not have the validity of keys. */

@@ -1,15 +1,7 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { formatSeverity } from '../text/findings.ts';
-import {
-  buildListSection,
-  count,
-  countNoun,
-  wrapIndented,
-  wrapLabel,
-  formatMore,
-  sections,
-  type Page,
-} from '../text/page.ts';
+import { buildListSection, wrapIndented, wrapLabel, formatMore, sections, type Page } from '../text/page.ts';
 import { escapeText } from '../printable.ts';
 import {
   listVerdictCounts,

@@ -1,4 +1,4 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type {
   BundleReport,
   Coverage,
@@ -8,7 +8,7 @@ import type {
   SignedBy,
   TrustUsed,
 } from '../../verify/report.ts';
-import { count, countNoun, type Paint, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
+import { type Paint, percent, size, wrapIndented, wrapLabel, type Page } from './page.ts';
 import type { Decision } from '../../policy/decision.ts';
 import { escapeText, quoteShellWord } from '../printable.ts';
 import { countSigners } from './tally.ts';

@@ -1,18 +1,10 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { SEVERITIES, type Severity } from '../../codes/entry.ts';
 import type { Check, CheckState, Finding } from '../../verify/report.ts';
 import { countFindings } from '../../verify/finding.ts';
 import { CHECK_TEXTS } from '../../verify/check-texts.ts';
-import {
-  buildListSection,
-  count,
-  countNoun,
-  formatFirst,
-  wrapIndented,
-  wrapLabel,
-  type Page,
-  type Section,
-} from './page.ts';
+import { buildListSection, formatFirst, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { countChecks, type CheckCount, groupBy } from './tally.ts';
 

@@ -1,7 +1,8 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import type { AttestationReport, BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
-import { count, countNoun, type Page, type Paint, wrap } from './page.ts';
+import { type Page, type Paint, wrap } from './page.ts';
 import { describeBadDrills, listOutcomes, listVerdicts, partsOf } from './tally.ts';
 
 const MAX_CODES = 3;

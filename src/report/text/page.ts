@@ -1,14 +1,5 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { columnsOf, firstCharacter, takeColumns } from '../printable.ts';
-
-/** `1234567` as `1,234,567`, the same in every locale. */
-export function count(value: number): string {
-  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
-/** `1 part`, `2 parts`. */
-export function countNoun(value: number, singular: string, plural = `${singular}s`): string {
-  return `${count(value)} ${value === 1 ? singular : plural}`;
-}
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 

@@ -1,10 +1,11 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
 import { summarizeCoverage } from './facts.ts';
 import { allFindings } from '../../verify/finding.ts';
 import { clipEnd } from '../printable.ts';
 import { countCodes } from './findings.ts';
 import { listFailures, VERDICT_PAINT } from './headline.ts';
-import { count, countNoun, type Paint } from './page.ts';
+import { type Paint } from './page.ts';
 import { describeBadDrills, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
 
 type LineName =

@@ -1,3 +1,4 @@
+import { count } from '../../bytes/text/wording.ts';
 import {
   type BundleReport,
   type Check,
@@ -9,7 +10,6 @@ import {
   VERDICTS,
 } from '../../verify/report.ts';
 import { type CheckId, CHECK_IDS } from '../../verify/checks.ts';
-import { count } from './page.ts';
 
 export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();

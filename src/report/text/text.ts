@@ -1,3 +1,4 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import {
   AMOUNT,
   checkArguments,
@@ -22,8 +23,6 @@ import { allFindings, checkReport } from '../../verify/finding.ts';
 import { escapeText } from '../printable.ts';
 import {
   COLOURS,
-  count,
-  countNoun,
   formatFirst,
   wrapIndented,
   wrapLabel,

@@ -1,10 +1,10 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { listParameters } from '../../policy/document/parameters.ts';
 import type { Summary, SummaryReport } from '../../policy/vsa/read.ts';
 import { formatAsOf, formatFact, formatTrust } from './facts.ts';
 import { wrapHeadline } from './headline.ts';
 import { buildErrorsSection, buildFindingsSection } from './findings.ts';
-import { buildListSection, countNoun, formatFirst, wrapLabel, sections, type Page } from './page.ts';
+import { buildListSection, formatFirst, wrapLabel, sections, type Page } from './page.ts';
 import { escapeText } from '../printable.ts';
 import { pageOf, type TextOptions } from './text.ts';
 

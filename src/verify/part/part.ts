@@ -1,3 +1,4 @@
+import { countNoun } from '../../bytes/text/wording.ts';
 import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
 import { checkArguments, defined, OBJECT } from '../../bytes/arguments.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
@@ -88,7 +89,7 @@ export function buildUnreadReport(findings: readonly Finding[], part: PartContex
 const sizeFinding = ({ row }: Listing, size: number): Finding =>
   finding('part.BYTES_MISMATCH', row.evidenceBundleId, {
     path: row.path,
-    message: `the archive has ${size} bytes`,
+    message: `the archive has ${countNoun(size, 'byte')}`,
     expected: row.bytes,
     actual: String(size),
   });

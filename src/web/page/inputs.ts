@@ -1,6 +1,6 @@
-import { DIGEST_FORM, readDigest, readTime, TIME_FORM } from '../../bytes/text/wording.ts';
+import { DIGEST_FORM, TIME_FORM, countNoun, readDigest, readTime } from '../../bytes/text/wording.ts';
 import { recognizeKind, START_BYTES } from '../../evidence/source.ts';
-import { countNoun, size } from '../../report/text/page.ts';
+import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';

@@ -1,4 +1,5 @@
-import { count, countNoun, size } from '../../report/text/page.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
+import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { countBytes } from '../sources.ts';
 import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';

@@ -1,4 +1,4 @@
-import { count, countNoun } from '../../report/text/page.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { PART_COLUMNS } from '../../report/html/chain.ts';
 import type { PartLine } from '../worker/messages.ts';
 import { getElement, makeElement, showElement } from './elements.ts';

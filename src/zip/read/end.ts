@@ -1,3 +1,4 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { type Reading, cutWindow } from './access.ts';
 import { equalBytes } from './extra.ts';
@@ -121,7 +122,7 @@ function assertWithin(place: Place, limits: Required<ZipLimits>): void {
     throw new LimitError('zip.ENTRIES_EXCEEDED', message);
   }
   if (place.bytes > limits.directoryBytes) {
-    const message = `the central directory has ${place.bytes} bytes, and the limit is ${limits.directoryBytes}`;
+    const message = `the central directory has ${countNoun(place.bytes, 'byte')}, and the limit is ${count(limits.directoryBytes)}`;
     throw new LimitError('zip.SIZE_EXCEEDED', message);
   }
 }

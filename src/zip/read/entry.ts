@@ -1,3 +1,4 @@
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { zipPlatform } from '#platform';
 import { abortable } from '../../bytes/async.ts';
 import { type Digest, digestAccess, digestSoon, digestStream } from '../../bytes/hash.ts';
@@ -122,7 +123,7 @@ function createEntryCheck(entry: ZipEntry, limits: Required<ZipLimits>) {
     },
     end(): void {
       if (bytes !== entry.bytes) {
-        const message = `the entry has ${bytes} bytes instead of ${entry.bytes}`;
+        const message = `the entry has ${countNoun(bytes, 'byte')} instead of ${count(entry.bytes)}`;
         throw new DrillproofError('zip.SIZE_MISMATCH', message, { path });
       }
       if (crc === entry.crc32) return;
@@ -135,11 +136,11 @@ function createEntryCheck(entry: ZipEntry, limits: Required<ZipLimits>) {
 function assertMayGrowTo(bytes: number, entry: ZipEntry, limits: Required<ZipLimits>): void {
   const path = entry.name;
   if (bytes > entry.bytes) {
-    const message = `the entry has more than the announced ${entry.bytes} bytes`;
+    const message = `the entry has more than the announced ${countNoun(entry.bytes, 'byte')}`;
     throw new DrillproofError('zip.SIZE_MISMATCH', message, { path });
   }
   if (bytes > limits.entryBytes) {
-    const message = `the entry has more bytes than the limit of ${limits.entryBytes}`;
+    const message = `the entry has more bytes than the limit of ${count(limits.entryBytes)}`;
     throw new LimitError('zip.SIZE_EXCEEDED', message, { path });
   }
   if (bytes > limits.expansionFloorBytes && bytes > entry.compressedBytes * limits.expansionRatio) {

@@ -1,3 +1,4 @@
+import { countNoun } from '../../bytes/text/wording.ts';
 import { ACCESS, type RandomAccess, sliceAccess } from '../../bytes/random-access.ts';
 import { checkArguments } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
@@ -97,7 +98,7 @@ function assertTotal(entries: readonly CentralEntry[], limits: Required<ZipLimit
   for (const { name, header } of entries) {
     total += header.bytes;
     if (total <= limits.totalBytes) continue;
-    const message = `the entries have more than ${limits.totalBytes} bytes together`;
+    const message = `the entries have more than ${countNoun(limits.totalBytes, 'byte')} together`;
     throw new LimitError('zip.SIZE_EXCEEDED', message, { path: name });
   }
 }

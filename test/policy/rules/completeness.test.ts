@@ -65,7 +65,7 @@ describe('completeness', () => {
     const uncoveredOf = (parts: BundleParts) => uncoveredIn([inputOf(bundle(1, parts))]);
     expect(uncoveredIn(single(coverageOf(1, 2)))).toEqual([]);
     expect(uncoveredOf(coverageOf(1, 3))).toStrictEqual([
-      { ...failed, expected: '3 bytes', actual: '1 bytes' },
+      { ...failed, expected: '3 bytes', actual: '1 byte' },
     ]);
     expect(uncoveredOf(coverageOf(3, 3, ['empty', 'more']))).toStrictEqual([
       { ...failed, expected: '3 bytes', actual: '3 bytes', path: 'empty' },

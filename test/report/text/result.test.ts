@@ -5,6 +5,7 @@ import { renderReportPage } from '../../../src/report/html/report.ts';
 import { describeResult } from '../../../src/report/text/result.ts';
 import { renderText } from '../../../src/report/text/text.ts';
 import type { BundleReport, ExportReport } from '../../../src/verify/report.ts';
+import { warnAboutUncovered } from '../../../src/verify/verdict.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import { expectOurTags } from '../html/samples.ts';
 import { coverage, exportReport, failedPart, part, SIGNER } from '../makers.ts';
@@ -169,5 +170,18 @@ describe('the sentences about a result', () => {
     );
     const commands = rest.matchAll(/.{40}(?: --[a-z]|\(--|drillproof (?:keys|verify|report)).{40}/g);
     expect(Array.from(commands, ([text]) => text)).toEqual([]);
+  });
+
+  it('write the uncovered bytes in the same way in a finding and in an unmet requirement', () => {
+    const uncovered = coverage({ totalBytes: 840_860, coveredBytes: 0, attestedBytes: 0 });
+    const report = part(1, {
+      coverage: uncovered,
+      findings: warnAboutUncovered('evidence_000000000001', 'verified', uncovered),
+    });
+    const run = { tool: { name: 'drillproof', version: '0.1.0' }, path: 'part', options: {} };
+    const finished = finishReport(report, { requireCoverage: true }, run);
+    const text = renderText(finished, { width: Infinity });
+    expect(text.match(/840,860 of 840,860 bytes/g)?.length).toBeGreaterThan(1);
+    expect(text).not.toContain('840860');
   });
 });

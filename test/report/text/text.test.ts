@@ -1,6 +1,7 @@
+import { count, countNoun } from '../../../src/bytes/text/wording.ts';
 import { describe, expect, it } from 'vitest';
 import { renderText } from '../../../src/report/text/text.ts';
-import { count, countNoun, percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
+import { percent, shortId, size, wrap } from '../../../src/report/text/page.ts';
 import type { ExportReport, Report } from '../../../src/verify/report.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import {

@@ -1,5 +1,6 @@
+import { count } from '../../../bytes/text/wording.ts';
 import { clipEnd, escapeText } from '../../../report/printable.ts';
-import { count, foldLines, percent, size } from '../../../report/text/page.ts';
+import { foldLines, percent, size } from '../../../report/text/page.ts';
 import { type Cli, printNote, canPrintNotes } from '../../cli.ts';
 
 /** The state of the work; without bytes if only items are counted. */

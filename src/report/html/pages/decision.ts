@@ -1,10 +1,9 @@
-import { isoTime } from '../../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
 import { RULES } from '../../../policy/catalogue.ts';
 import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
 import { warningsOf } from '../../decision/text.ts';
 import { findGateCall } from '../../text/facts.ts';
-import { count, countNoun } from '../../text/page.ts';
 import {
   type ItemColumn,
   omitCommands,

@@ -1,11 +1,11 @@
 import { defined } from '../../../bytes/arguments.ts';
 import { findLargest } from '../../../bytes/async.ts';
-import { isoTime } from '../../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../../bytes/text/wording.ts';
 import type { TrustStore } from '../../../trust/store.ts';
 import type { BundleReport, Coverage, ExportReport, Verdict } from '../../../verify/report.ts';
 import type { ReportChain } from '../../signed/chain.ts';
 import { resultOfReport, type SignableReport } from '../../signed/statement.ts';
-import { count, countNoun, size } from '../../text/page.ts';
+import { size } from '../../text/page.ts';
 import { partsOf } from '../../text/tally.ts';
 import {
   type ItemColumn,

@@ -1,8 +1,8 @@
+import { count, countNoun } from '../../../bytes/text/wording.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import type { Summary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
-import { count, countNoun } from '../../text/page.ts';
 import { describeBadDrills } from '../../text/tally.ts';
 import {
   type Column,

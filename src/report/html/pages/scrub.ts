@@ -1,5 +1,6 @@
+import { count, countNoun } from '../../../bytes/text/wording.ts';
 import type { ScrubReport } from '../../many/scrubs.ts';
-import { count, countNoun, size } from '../../text/page.ts';
+import { size } from '../../text/page.ts';
 import {
   type ItemColumn,
   quote,
