@@ -10,7 +10,7 @@ export const EXIT = { pass: 0, bad: 1, usage: 2, unchecked: 3, unsupported: 77, 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit codes of envelopes and chains of signed reports, by their verdict. */
-export const EXIT_OF_SIGNED = { valid: EXIT.pass, invalid: EXIT.bad, not_judged: EXIT.unchecked } as const;
+export const EXIT_OF_SIGNED = { valid: EXIT.pass, invalid: EXIT.bad, not_checked: EXIT.unchecked } as const;
 
 const BY_CLASS: Readonly<Record<CodeClass, ExitCode>> = {
   malformed: EXIT.bad,

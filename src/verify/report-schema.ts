@@ -139,7 +139,7 @@ export const attestationReportSchema = describing<AttestationReport>()(
   z.strictObject({
     schemaVersion: z.literal(1),
     kind: z.literal('attestation'),
-    verdict: z.enum(['valid', 'not_judged', 'invalid']),
+    verdict: z.enum(['valid', 'not_checked', 'invalid']),
     asOfMs: atMs,
     trust: allow(trust),
     signer: allow(signer),

@@ -174,10 +174,10 @@ export interface AttestationReport {
   /** Always `attestation`. */
   readonly kind: 'attestation';
   /**
-   * `valid`: a trusted key signed it and everything checked holds. `not_judged`: no trust was given. An attestation
+   * `valid`: a trusted key signed it and everything checked holds. `not_checked`: no trust was given. An attestation
    * alone is never `verified`.
    */
-  readonly verdict: 'valid' | 'not_judged' | 'invalid';
+  readonly verdict: 'valid' | 'not_checked' | 'invalid';
   /** The time of the verification, as the caller gave it, in ms since 1970. */
   readonly asOfMs: number;
   /** Absent if none was given. */

@@ -73,7 +73,7 @@ export function buildAttestationReport(
   return defined({
     schemaVersion: 1,
     kind: 'attestation',
-    verdict: failed ? 'invalid' : trusted ? 'valid' : 'not_judged',
+    verdict: failed ? 'invalid' : trusted ? 'valid' : 'not_checked',
     asOfMs: settings.asOfMs,
     trust: describeTrust(settings),
     signer,

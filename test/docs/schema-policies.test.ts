@@ -89,7 +89,7 @@ const REPORTS: [string, SummaryReport][] = [
   ['valid', verifySummary(passed, { asOfMs: AS_OF_MS, trust })],
   ['invalid', verifySummary(failed, { asOfMs: AS_OF_MS, trust })],
   ['invalid', verifySummary(Buffer.from('{}'), { asOfMs: AS_OF_MS, trust })],
-  ['not_judged', verifySummary(passed, { asOfMs: AS_OF_MS })],
+  ['not_checked', verifySummary(passed, { asOfMs: AS_OF_MS })],
 ];
 
 it.each(REPORTS)(

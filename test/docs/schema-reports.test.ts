@@ -38,7 +38,7 @@ vi.mock('../../src/verify/tool-source.ts', async (original) => {
 describe.each([
   ['exports', 'export-report', ['verified', 'intact', 'incomplete', 'failed']],
   ['bundles', 'bundle-report', ['verified', 'intact', 'failed']],
-  ['attestations', 'attestation-report', ['valid', 'not_judged', 'invalid']],
+  ['attestations', 'attestation-report', ['valid', 'not_checked', 'invalid']],
   ['tool-sources', 'tool-source-report', ['verified', 'intact', 'failed']],
 ] as const)('reports on %s', (kind, name, verdicts) => {
   let all: Record<string, unknown>[] = [];

@@ -72,7 +72,7 @@ const vsaReport = (text: string) =>
   renderSummaryReport.bind(undefined, {
     schemaVersion: 1,
     kind: 'summary',
-    verdict: 'not_judged',
+    verdict: 'not_checked',
     asOfMs: 0,
     keys: [DIGEST],
     findings: replaceText(failedPart(1).findings, text),

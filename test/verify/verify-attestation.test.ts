@@ -42,12 +42,12 @@ describe('an attestation alone', () => {
     expect(JSON.stringify(report)).not.toContain('verified');
   });
 
-  test('is not_judged for a limited key until project and organization are given', () => {
+  test('is not_checked for a limited key until project and organization are given', () => {
     const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
     const trust = makeTrust(signer, { ...limits, notAfterMs: NOW - 1 });
     for (const scope of [{}, { projectId: PROJECT }, { organizationId: ORGANIZATION }]) {
       const report = verify({ trust, ...scope });
-      expect([report.verdict, stateOf(report, 'attestation.key')]).toEqual(['not_judged', 'not_checked']);
+      expect([report.verdict, stateOf(report, 'attestation.key')]).toEqual(['not_checked', 'not_checked']);
       expect(report.signer).toBeUndefined();
       expect(codesOf(report)).toEqual(['attestation.TIME_CLAIMED']);
     }

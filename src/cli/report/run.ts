@@ -69,7 +69,7 @@ async function readFiles(cli: Cli, names: readonly string[]): Promise<readonly R
   return files;
 }
 
-const WORDS = { valid: 'VALID', invalid: 'INVALID', not_judged: 'NOT JUDGED' } as const;
+const WORDS = { valid: 'VALID', invalid: 'INVALID', not_checked: 'NOT CHECKED' } as const;
 
 function formatChain({ verdict, reports, findings }: ReportChain): string {
   const rows = reports.map(({ name, sequence, issuer, report, digest }) => [

@@ -67,7 +67,7 @@ export interface SummaryReport {
   readonly schemaVersion: 1;
   /** Always `summary`. */
   readonly kind: 'summary';
-  /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. `not_judged`: no keys were given. */
+  /** `valid`: a trusted key of purpose `summary` signed it, it passed, and everything expected holds. `not_checked`: no keys were given. */
   readonly verdict: AttestationReport['verdict'];
   /** The time of the verification, as the caller gave it, in ms since 1970. */
   readonly asOfMs: number;

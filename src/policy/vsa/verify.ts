@@ -94,7 +94,7 @@ export function verifySummary(envelope: Uint8Array, options: VerifySummaryOption
   return defined({
     schemaVersion: 1,
     kind: 'summary',
-    verdict: failed ? 'invalid' : trust === undefined ? 'not_judged' : 'valid',
+    verdict: failed ? 'invalid' : trust === undefined ? 'not_checked' : 'valid',
     asOfMs,
     trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length },
     summary,

@@ -32,7 +32,7 @@ const memberSchema = z.strictObject({
 export const reportChainSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('report-chain'),
-  /** `valid`: trusted keys signed every report, and each follows the one before it. `not_judged`: no trust was given. */
+  /** `valid`: trusted keys signed every report, and each follows the one before it. `not_checked`: no trust was given. */
   verdict: attestationReportSchema.shape.verdict,
   asOfMs: attestationReportSchema.shape.asOfMs,
   trust: attestationReportSchema.shape.trust,
@@ -89,7 +89,7 @@ function verdictOf(
   trust: TrustStore | undefined,
 ): ReportChain['verdict'] {
   if (verified.length === 0 || findings.some(({ severity }) => severity === 'error')) return 'invalid';
-  if (trust === undefined) return 'not_judged';
+  if (trust === undefined) return 'not_checked';
   return verified.every(({ member }) => member.keys.length > 0) ? 'valid' : 'invalid';
 }
 

@@ -15,7 +15,7 @@ export const VERDICT_PAINT: Readonly<
   incomplete: 'caution',
   failed: 'bad',
   valid: 'good',
-  not_judged: 'caution',
+  not_checked: 'caution',
   invalid: 'bad',
 };
 

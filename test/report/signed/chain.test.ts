@@ -84,9 +84,9 @@ describe('a chain of signed reports', () => {
     expect(verify([second, third], { after: first.signed.digest }).verdict).toBe('valid');
   });
 
-  it('is not judged without a trust store, and invalid without a report', () => {
+  it('is not checked without a trust store, and invalid without a report', () => {
     const chain = verifyReportChain([{ name: 'a', report: first.bytes }], { asOfMs: NOW + 10 });
-    expect([chain.verdict, codes(chain)]).toEqual(['not_judged', ['trust.STORE_ABSENT']]);
+    expect([chain.verdict, codes(chain)]).toEqual(['not_checked', ['trust.STORE_ABSENT']]);
     expect(verify([]).verdict).toBe('invalid');
   });
 

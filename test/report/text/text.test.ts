@@ -40,8 +40,8 @@ it('the first line has the verdict, the id and a summary', () => {
     'INCOMPLETE evexp_000000000001: no parts; completeness not attested (list claimed)',
   );
   expect(firstLine(part(1))).toBe('VERIFIED evidence bundle evidence_000000000001');
-  expect(firstLine(attestationReport({ verdict: 'not_judged' }))).toBe(
-    'NOT JUDGED attestation alone, without its evidence',
+  expect(firstLine(attestationReport({ verdict: 'not_checked' }))).toBe(
+    'NOT CHECKED attestation alone, without its evidence',
   );
   expect(firstLine(toolSourceReport())).toBe('INTACT tool source of mailer');
 });

@@ -11,7 +11,7 @@ import { signDer, storeKey, storeText } from '../../make/keys.ts';
 import type { Patch } from '../../make/patch.ts';
 import { numbersOf } from '../../make/signatures.ts';
 
-const RESULTS = ['valid', 'not_judged', 'invalid'] as const;
+const RESULTS = ['valid', 'not_checked', 'invalid'] as const;
 
 export const inputSchema = z.strictObject({
   attestation: z.string().check(z.describe('attestation.json as text; its bytes are the UTF-8 of it')),

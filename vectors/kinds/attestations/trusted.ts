@@ -59,7 +59,7 @@ export const trusted = (): Case[] => [
     'while two keys of the issuer are trusted',
   ),
   judge(
-    'not_judged',
+    'not_checked',
     'no-trust',
     { trust: undefined },
     ['trust.STORE_ABSENT'],
@@ -67,7 +67,7 @@ export const trusted = (): Case[] => [
     'no trust store: it is unknown who signed',
   ),
   judge(
-    'not_judged',
+    'not_checked',
     'project-unknown',
     { trust: trusting({ projects: [PROJECT] }) },
     [],

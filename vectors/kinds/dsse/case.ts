@@ -9,7 +9,7 @@ import { utf8 } from '../../make/bytes.ts';
 import { keyId, signDer, storeKey, storeText } from '../../make/keys.ts';
 import { patched, type Patch } from '../../make/patch.ts';
 
-const RESULTS = ['valid', 'not_judged', 'invalid', 'verified', 'intact', 'incomplete', 'failed'] as const;
+const RESULTS = ['valid', 'not_checked', 'invalid', 'verified', 'intact', 'incomplete', 'failed'] as const;
 
 export { T };
 

@@ -65,7 +65,7 @@ const onExport = (input: Partial<Input> = {}): Partial<Input> => ({
 export const sound = (): Case[] => [
   valid('usual', {}, 'Usual', 'an envelope about the manifest next to it, by a trusted key'),
   valid('alone', { manifest: undefined }, 'Usual', 'without a manifest next to it'),
-  results('not_judged')('no-trust', { trust: undefined }, 'NoTrust', 'no trust store', 'trust.STORE_ABSENT'),
+  results('not_checked')('no-trust', { trust: undefined }, 'NoTrust', 'no trust store', 'trust.STORE_ABSENT'),
   valid(
     'keyid-empty',
     changed({ '/signatures/0/keyid': '' }),
@@ -194,7 +194,7 @@ export const bound = (): Case[] => [
     'a key of another project',
     'trust.PROJECT_MISMATCH',
   ),
-  results('not_judged')(
+  results('not_checked')(
     'project-unknown',
     { trust: trusting({ projects: [PROJECT] }), manifest: undefined },
     'Scope',

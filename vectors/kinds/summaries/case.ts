@@ -25,7 +25,7 @@ export const inputSchema = z.strictObject({
     .check(z.describe('the digests of the manifests that it must be about, all of them')),
   maxAgeMs: z.optional(z.int()).check(z.describe('how old it may be')),
 });
-const RESULTS = ['valid', 'not_judged', 'invalid'] as const;
+const RESULTS = ['valid', 'not_checked', 'invalid'] as const;
 export const expectedSchema = judgementSchema(RESULTS);
 
 export type Input = z.infer<typeof inputSchema>;
@@ -101,12 +101,12 @@ export const invalid = (id: string, input: Partial<Input>, codes: readonly Code[
 
 /** What no key is trusted for. */
 export function untold(): Case {
-  const { trust: _, ...input } = judge('not_judged', 'no-trust', {}, [], ['NoTrust', 'x']).input;
+  const { trust: _, ...input } = judge('not_checked', 'no-trust', {}, [], ['NoTrust', 'x']).input;
   return {
     id: 'no-trust',
     comment: 'no trust store is given',
     flags: ['NoTrust'],
     input,
-    expected: judged('not_judged', ['trust.STORE_ABSENT']),
+    expected: judged('not_checked', ['trust.STORE_ABSENT']),
   };
 }

@@ -26,11 +26,11 @@ import { listSigners, type Signed } from '../cover.ts';
 import { dataImage, html, type Markup, type Piece, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
-const STATES = { valid: 'holds', invalid: 'does_not_hold', not_judged: 'not_asked' } as const;
+const STATES = { valid: 'holds', invalid: 'does_not_hold', not_checked: 'not_asked' } as const;
 const MEANING: Readonly<Record<ReportChain['verdict'], string>> = {
   valid: 'Trusted keys signed every report, and each report follows the one before it.',
   invalid: 'A signature, a link or an end of the chain does not hold. The findings name it.',
-  not_judged: 'No trusted keys were given, so no signature was verified.',
+  not_checked: 'No trusted keys were given, so no signature was verified.',
 };
 const CAVEATS = [
   'A signed report shows who stated a result, and the time that the signer gives. It does not verify the evidence again.',
@@ -59,7 +59,7 @@ const describeLast = (reports: ReportChain['reports']): Piece => {
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
   findings.some(({ subject, severity }) => subject === name && severity === 'error')
     ? 'does_not_hold'
-    : verdict === 'not_judged'
+    : verdict === 'not_checked'
       ? 'not_asked'
       : 'holds';
 
