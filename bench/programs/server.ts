@@ -1,16 +1,17 @@
 /**
  * Our control plane as `drillproof serve` runs it, without its limit of 100 requests per second for each token; and
- * small servers that check nothing: JSON by id from memory, with node:http or bare Hono, or from PostgreSQL with one
- * query for each request; or files.
+ * small servers that check nothing: JSON by id from memory, with node:http or bare Hono, or from SQLite or PostgreSQL
+ * with one query for each request; or files.
  *
  *     node server.ts PORT plane DATA
- *     node server.ts PORT json|hono|query RESOURCES.json
+ *     node server.ts PORT json|hono|sqlite|postgres RESOURCES.json
  *     node server.ts PORT files FOLDER
  */
 import { createReadStream, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -24,12 +25,14 @@ function readResources(): Map<string, unknown> {
   return new Map(sessions.map((session) => [session.sessionId, session]));
 }
 
+const TABLE = 'CREATE TABLE bare_read (id text PRIMARY KEY, body text)';
+const INSERT = 'INSERT INTO bare_read VALUES ($1, $2)';
+const MARK = /\$[0-9]/g; // SQLite takes it for a name
 const READ = 'SELECT body FROM bare_read WHERE id = $1';
 
 async function fillTable(pool: Pool): Promise<void> {
-  await pool.query('CREATE TABLE bare_read (id text PRIMARY KEY, body text)');
-  for (const [id, session] of readResources())
-    await pool.query('INSERT INTO bare_read VALUES ($1, $2)', [id, JSON.stringify(session)]);
+  await pool.query(TABLE);
+  for (const [id, session] of readResources()) await pool.query(INSERT, [id, JSON.stringify(session)]);
 }
 
 function answer(response: ServerResponse, body: string): void {
@@ -52,7 +55,16 @@ const LISTENERS: Readonly<Record<string, () => RequestListener>> = {
     const listener = getRequestListener(app.fetch);
     return (request, response) => void listener(request, response);
   },
-  query() {
+  sqlite() {
+    const database = new DatabaseSync(`${source}.bare.sqlite`);
+    database.exec(`PRAGMA journal_mode = WAL; ${TABLE}`);
+    const insert = database.prepare(INSERT.replaceAll(MARK, '?'));
+    for (const [id, session] of readResources()) insert.run(id, JSON.stringify(session));
+    const statement = database.prepare(READ.replaceAll(MARK, '?'));
+    return ({ url = '' }, response) =>
+      answer(response, String(statement.get(url.slice(url.lastIndexOf('/') + 1))?.['body']));
+  },
+  postgres() {
     const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
     const ready = fillTable(pool);
     const read = async (id: string): Promise<string> => {

@@ -36,6 +36,8 @@ const KINDS: Readonly<Record<string, (schema: z.core.$ZodType) => Acceptor>> = {
   literal: acceptValues,
   enum: acceptValues,
   optional: (schema) => compileAcceptor(defOf(schema).innerType),
+  // A missing member, which would get the default, is not accepted.
+  default: (schema) => compileAcceptor(defOf(schema).innerType),
   array(schema) {
     const accept = compileAcceptor(defOf(schema).element);
     return (value) => Array.isArray(value) && value.every(accept);

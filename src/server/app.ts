@@ -170,22 +170,10 @@ const answerText = (
   more: OpenAnswer['headers'] = {},
 ): Answer => ({ status, headers: { ...commonHeaders(correlationId), ...headers, ...more }, body });
 
-type Document = OpenAnswer & { readonly etag: string };
-const documents = new WeakMap<object, Document>();
-
-/** Serializes a value once: a row that the store remembers is the same object again. */
-function serialize(value: object): Document {
-  const earlier = documents.get(value);
-  if (earlier !== undefined) return earlier;
+function serialize(value: object): OpenAnswer & { readonly etag: string } {
   const { body, headers } = buildJson(value);
   const digest = digestDocument(body);
-  const document = {
-    body,
-    headers: { ...headers, 'Repr-Digest': formatReprDigest(digest) },
-    etag: formatEtag(digest),
-  };
-  documents.set(value, document);
-  return document;
+  return { body, headers: { ...headers, 'Repr-Digest': formatReprDigest(digest) }, etag: formatEtag(digest) };
 }
 
 function answerJson(exchange: Exchange, status: number, value: object, more?: OpenAnswer['headers']): Answer {

@@ -96,13 +96,14 @@ function readHandlers(work: Context) {
   const { store, cursors, now } = work;
   const settle = createSettle(work);
   const page = createPager(cursors);
-  const visible = <R>(principal: Principal, projectId: string, read: () => Promise<R | undefined>) =>
-    readVisible(store, principal, projectId, read);
   return {
     'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId: id } }) =>
-      settleAttempt(work, await visible(principal, projectId, () => store.buildAttempts.find(projectId, id))),
+      settleAttempt(
+        work,
+        await readVisible(principal, projectId, () => store.buildAttempts.find(projectId, id)),
+      ),
     'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId: id } }) =>
-      (await visible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
+      (await readVisible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
     'operations.read': async ({ principal, params }) => {
       await assertProject(store, principal, params.projectId);
       const operation = await findOperation(store, principal, params);
@@ -115,7 +116,7 @@ function readHandlers(work: Context) {
     },
     'runs.read': ({ principal, params: { projectId, hostedRunId: id } }) =>
       readSettled(
-        () => visible(principal, projectId, () => store.runs.find(projectId, id)),
+        () => readVisible(principal, projectId, () => store.runs.find(projectId, id)),
         ({ resource: { state, deadlineAtMs }, ...row }) =>
           isEnd('run', state) || !isOver(deadlineAtMs, now())
             ? undefined
@@ -124,20 +125,20 @@ function readHandlers(work: Context) {
 
     'environments.read': async ({ principal, params: { projectId, environmentId: id } }) => ({
       schemaVersion: 1,
-      ...(await visible(principal, projectId, () => store.environments.find(projectId, id))),
+      ...(await readVisible(principal, projectId, () => store.environments.find(projectId, id))),
     }),
     'sessions.read': ({ principal, params: { projectId, sessionId: id } }) =>
       readSettled(
-        () => visible(principal, projectId, () => store.sessions.find(projectId, id)),
+        () => readVisible(principal, projectId, () => store.sessions.find(projectId, id)),
         ({ resource: { state, expiresAtMs }, ...row }) =>
           isEnd('session', state) || !isOver(expiresAtMs, now()) ? undefined : settle.session(row),
       ),
 
     'authoring.sessions.read': async ({ principal, params: { projectId, authoringSessionId: id } }) =>
-      (await visible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
+      (await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
     'authoring.turns.list': async ({ principal, params, query }) => {
       const { projectId, authoringSessionId: id } = params;
-      await visible(principal, projectId, () => store.authoringSessions.find(projectId, id));
+      await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id));
       const { organizationId } = principal;
       const scope = { list: 'authoring.turns', organizationId, ...params };
       const { rows, next } = await page(scope, query, async (after, limit) => {
@@ -150,7 +151,7 @@ function readHandlers(work: Context) {
     'authoring.turns.read': ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId: id } = params;
       return readSettled(
-        () => visible(principal, projectId, () => store.turns.find(projectId, id)),
+        () => readVisible(principal, projectId, () => store.turns.find(projectId, id)),
         ({ resource: turn, ...row }) => {
           if (turn.authoringSessionId !== authoringSessionId) throw notFound();
           return turn.state !== 'running' || !isOver(deadlineOfTurn(turn), now())

@@ -117,7 +117,7 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * Opens the store and the blobs that the environment names (`DATABASE_URL`, `BLOBS_URL`), or the embedded pair in the
  * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
- * @param options.databaseConnections connections to PostgreSQL, half of them for transactions; default 10
+ * @param options.databaseConnections connections to PostgreSQL, one of them for reads; default 10
  * @param options.storageIdleMs time without a byte after which a request to S3 fails and is tried again; default
  *   `DRILLPROOF_STORAGE_TIMEOUT` in seconds, or 5,000
  * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without

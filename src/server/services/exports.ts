@@ -5,14 +5,7 @@ import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BlobRef, ExportRow, Store } from '../store/store.ts';
-import {
-  assertProject,
-  createPager,
-  type Handlers,
-  hasEveryProject,
-  readVisible,
-  showsThrough,
-} from './handler.ts';
+import { assertProject, createPager, type Handlers, hasEveryProject, showsThrough } from './handler.ts';
 
 type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
 
@@ -37,10 +30,10 @@ export function exportHandlers(
 ): Pick<Handlers, Extract<OperationName, `evidence.exports.${string}`>> {
   const findVisible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const { projectId, evidenceExportId } = ref;
-    const row = await readVisible(store, principal, projectId, () =>
-      store.exports.find(principal.organizationId, evidenceExportId),
-    );
-    if (!showsThrough(row, projectId, await hasEveryProject(store, principal))) throw notFound();
+    await assertProject(store, principal, projectId);
+    const row = await store.exports.find(principal.organizationId, evidenceExportId);
+    if (row === undefined || !showsThrough(row, projectId, await hasEveryProject(store, principal)))
+      throw notFound();
     return row;
   };
   /** Finds an export whose bytes and lists are readable: available and not deleted. */

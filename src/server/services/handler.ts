@@ -39,24 +39,21 @@ export function assertPermission(
  * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
-  const { organizationId, projects } = principal;
-  if (projects !== 'all' && !projects.includes(projectId)) throw notFound();
-  if ((await store.projects.find(projectId))?.organizationId !== organizationId) throw notFound();
+  await readVisible(principal, projectId, () => store.projects.find(projectId));
 }
 
 /**
- * Reads a row of a project that the token has.
+ * Reads a row of a project that the token has. The organization of the row is that of its project.
  * @throws ControlError `control.NOT_FOUND`
  */
-export async function readVisible<R>(
-  store: Reads,
-  principal: Principal,
+export async function readVisible<R extends { readonly organizationId: string }>(
+  { organizationId, projects }: Principal,
   projectId: string,
   read: () => Promise<R | undefined>,
 ): Promise<R> {
-  await assertProject(store, principal, projectId);
+  if (projects !== 'all' && !projects.includes(projectId)) throw notFound();
   const row = await read();
-  if (row === undefined) throw notFound();
+  if (row?.organizationId !== organizationId) throw notFound();
   return row;
 }
 

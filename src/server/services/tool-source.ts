@@ -63,7 +63,7 @@ export async function readToolSource(
   principal: Principal,
   { projectId, buildHash, packageId }: ToolRef,
 ): Promise<ToolSource> {
-  const build = await readVisible(store, principal, projectId, () => store.builds.find(projectId, buildHash));
+  const build = await readVisible(principal, projectId, () => store.builds.find(projectId, buildHash));
   if (build.archive === undefined)
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
   return closeAfter(await blobs.open(build.archive.digest), async (blob) => {

@@ -44,14 +44,16 @@ const CLAIM_AGAIN = `
     expires_at_ms = excluded.expires_at_ms
   WHERE idempotency.expires_at_ms <= excluded.created_at_ms`;
 
-const scopeOf = (row: IdempotencyScope): IdempotencyScope =>
-  Object.fromEntries(requests.key.map((name) => [name, row[name]])) as IdempotencyScope;
+const find = (sql: Sql, request: IdempotencyScope): Promise<IdempotencyRow | undefined> => {
+  const values = requests.key.map((name) => request[name]);
+  return findRow(sql, requests.toRow, requests.byKey, values);
+};
 
 const PURGE = `DELETE FROM idempotency WHERE (${KEY}) IN
   (SELECT ${KEY} FROM idempotency WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?)`;
 
 export const createIdempotencyReads = (sql: Sql) => ({
-  idempotency: { find: (row: IdempotencyScope) => findRow(sql, requests, scopeOf(row)) },
+  idempotency: { find: (row: IdempotencyScope) => find(sql, row) },
 });
 
 export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
@@ -62,7 +64,7 @@ export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
      */
     claim: async (claim: IdempotencyRow): Promise<IdempotencyRow | undefined> => {
       if ((await insertRow(sql, requests, claim, { after: CLAIM_AGAIN })) > 0) return undefined;
-      const stored = await findRow(sql, requests, scopeOf(claim));
+      const stored = await find(sql, claim);
       if (stored !== undefined) return stored;
       throw new DrillproofError('control.UNAVAILABLE', 'the idempotency record was removed at the same time');
     },

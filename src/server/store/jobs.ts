@@ -59,6 +59,7 @@ const workers = defineTable({
 });
 
 export type JobSubject = Pick<Job, 'kind' | 'resourceId'> & { readonly projectId: string };
+const BY_SUBJECT = 'SELECT * FROM jobs WHERE kind = ? AND project_id = ? AND resource_id = ?';
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & { readonly createdAtMs: number };
 export type JobClaim = {
   readonly kinds: readonly string[];
@@ -127,7 +128,8 @@ export const createJobReads = (sql: Sql) => ({
   jobs: {
     count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]),
     /** Finds the unfinished job of a resource, whether a worker holds it or not. */
-    findOf: (subject: JobSubject) => findRow(sql, jobs, subject),
+    findOf: ({ kind, projectId, resourceId }: JobSubject) =>
+      findRow(sql, jobs.toRow, BY_SUBJECT, [kind, projectId, resourceId]),
   },
   workers: {
     list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),

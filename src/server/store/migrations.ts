@@ -273,22 +273,8 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-// The transaction that changed tenants last.
-const NOTE_CHANGE = `
-  CREATE FUNCTION note_tenants_change() RETURNS trigger LANGUAGE plpgsql AS '
-    BEGIN
-      INSERT INTO meta (name, value) VALUES (''tenants_changed'', txid_current())
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value;
-      RETURN NULL;
-    END';
-`;
-const NOTED = `CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON $1
-    FOR EACH STATEMENT EXECUTE FUNCTION note_tenants_change();`;
-
 // The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/CREATE TABLE (organizations|projects|tokens) [^;]*;/g, `$&\n  ${NOTED}`],
-  [/CREATE TABLE organizations/g, `${NOTE_CHANGE}$&`],
   [/CREATE TABLE rates/g, 'CREATE UNLOGGED TABLE rates'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { defined, type Defined } from '../../bytes/arguments.ts';
+import type { Defined } from '../../bytes/arguments.ts';
 import { type Digest, isDigest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type Acceptor, compileAcceptor } from '../../evidence/accept.ts';
@@ -12,8 +12,6 @@ export type Sql = {
   all(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** Runs a statement and returns how many rows it changed. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
-  /** Returns what `read` returned earlier for a key of a table, if that is certain to be what is committed. */
-  remember?<T>(table: string, key: string, read: () => Promise<T>): Promise<T>;
   /** Lets the transaction wait for a statement when it commits. Without it, a statement is waited for at once. */
   defer?(statement: Promise<unknown>): Promise<unknown>;
 };
@@ -43,7 +41,7 @@ export type BlobRef = { readonly digest: Digest; readonly bytes: number };
 type SqlColumns = Readonly<Record<string, SqlValue>>;
 
 /** Reads a member of a row from its columns and writes it to them. */
-type Codec<T> = {
+export type Codec<T> = {
   /** The columns of the member whose name is `name` in SQL. */
   readonly names: (name: string) => readonly string[];
   /** @throws DrillproofError `internal.BUG` for a value of the wrong type, which another program wrote */
@@ -119,6 +117,8 @@ type RowIn<M extends Members> = Defined<{
 export type Table<R, K extends readonly (keyof R)[]> = {
   readonly name: string;
   readonly key: K;
+  /** Selects the row with a key. */
+  readonly byKey: string;
   readonly toRow: (row: SqlRow) => R;
   /** The columns of the members given; a member that the row lacks is NULL. */
   readonly columnsOf: (row: Partial<R>, members: readonly (keyof R)[]) => SqlColumns;
@@ -148,14 +148,20 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
     }
     return written;
   };
+  const toRow = (row: SqlRow): RowIn<M> => {
+    const values: Record<string, unknown> = {};
+    for (const { member, codec, at } of members) {
+      const value = codec.read(row, at);
+      if (value !== undefined) values[member] = value;
+    }
+    return values as RowIn<M>;
+  };
   const content = Object.keys(columns).filter((member) => !key.some((part) => part === member));
   return {
     name,
     key,
-    toRow: (row) =>
-      defined(
-        Object.fromEntries(members.map(({ member, codec, at }) => [member, codec.read(row, at)])),
-      ) as RowIn<M>,
+    byKey: `SELECT ${members.flatMap(({ names }) => names).join(', ')} FROM ${name} WHERE ${key.map((part) => `${columnOf(String(part))} = ?`).join(' AND ')}`,
+    toRow,
     columnsOf,
     contentOf: (row) => ({ ...columnsOf(row, content), ...derived(row) }),
   };
@@ -176,25 +182,22 @@ export const queryRows = async <R>(
   values: readonly SqlValue[],
 ): Promise<R[]> => (await sql.all(statement, ...values)).map(toRow);
 
-type AnyTable<R> = Pick<Table<R, readonly (keyof R)[]>, 'name' | 'toRow' | 'columnsOf'>;
-
 /** Reads rows of a table. `where` is the text after WHERE, with order and limit. */
 export const listRows = <R>(
   sql: Sql,
-  { name, toRow }: Pick<AnyTable<R>, 'name' | 'toRow'>,
+  { name, toRow }: Pick<Table<R, readonly (keyof R)[]>, 'name' | 'toRow'>,
   where: string,
   ...values: readonly SqlValue[]
 ): Promise<R[]> => queryRows(sql, toRow, `SELECT * FROM ${name} WHERE ${where}`, values);
 
 export async function findRow<R>(
   sql: Sql,
-  from: AnyTable<R>,
-  members: Partial<R>,
-  lock = '',
+  toRow: (row: SqlRow) => R,
+  statement: string,
+  values: readonly SqlValue[],
 ): Promise<R | undefined> {
-  const columns = from.columnsOf(members, Object.keys(members) as (keyof R)[]);
-  const [row] = await listRows(sql, from, joinEquals(columns, ' AND ') + lock, ...Object.values(columns));
-  return row;
+  const [row] = await sql.all(statement, ...values);
+  return row === undefined ? undefined : toRow(row);
 }
 
 /** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
@@ -210,26 +213,12 @@ export async function insertRow<R, K extends readonly (keyof R)[]>(
   return sql.run(statement, ...Object.values(all));
 }
 
-type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] };
+type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] & SqlValue };
 
-const nameKey = <R, K extends readonly (keyof R)[]>(
-  { key }: { readonly key: K },
-  values: KeyOf<R, K>,
-): Partial<R> => Object.fromEntries(key.map((member, n) => [member, values[n]])) as Partial<R>;
-
-export const createRowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, from: Table<R, K>) => ({
-  find: (...values: KeyOf<R, K>) => rememberRow(sql, from, values),
-});
-
-/** Reads the row with this key, the only one by which the table is read, or remembers it if there was no commit since. */
-export function rememberRow<R, const K extends readonly (keyof R)[]>(
+export const createRowReads = <R, const K extends readonly (keyof R)[]>(
   sql: Sql,
-  from: AnyTable<R> & { readonly key: K },
-  values: KeyOf<R, K>,
-): Promise<R | undefined> {
-  const find = (): Promise<R | undefined> => findRow(sql, from, nameKey(from, values));
-  return sql.remember?.(from.name, JSON.stringify(values), find) ?? find();
-}
+  { toRow, byKey }: Table<R, K>,
+) => ({ find: (...key: KeyOf<R, K>) => findRow(sql, toRow, byKey, key) });
 
 /** Waits for a statement, unless the transaction does. */
 const awaitUnlessDeferred = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
@@ -245,7 +234,7 @@ export const createRowWrites = <R, K extends readonly (keyof R)[]>(
   { forUpdate, updateOne }: Dialect,
 ) => ({
   /** Reads the row and locks it until the transaction ends. */
-  lock: (...key: KeyOf<R, K>) => findRow(sql, table, nameKey(table, key), forUpdate),
+  lock: (...key: KeyOf<R, K>) => findRow(sql, table.toRow, table.byKey + forUpdate, key),
   insert: async (row: R) => {
     await awaitUnlessDeferred(sql, insertRow(sql, table, row));
   },

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
-import { permissions } from '../../contract/operations/operations.ts';
+import { permissions, type Permission } from '../../contract/operations/operations.ts';
 import {
+  type Codec,
   column,
   defineTable,
   type Dialect,
   inProject,
   listRows,
   queryRows,
-  rememberRow,
+  findRow,
   type RowOf,
   createRowReads,
   createRowWrites,
@@ -34,6 +35,13 @@ const projects = defineTable({
 });
 export type ProjectRow = RowOf<typeof projects>;
 
+const list = column.json<readonly string[]>(z.array(z.string()));
+const listOrAll: Codec<readonly string[] | 'all'> = {
+  names: list.names,
+  read: (row, name) => (row[name] === '"all"' ? 'all' : list.read(row, name)),
+  write: (value) => [JSON.stringify(value)],
+};
+
 const tokens = defineTable({
   name: 'tokens',
   key: ['tokenId'],
@@ -42,15 +50,15 @@ const tokens = defineTable({
     /** Hex SHA-256 of the text of the token, which is never stored itself. */
     tokenHash: column.text,
     organizationId: column.text,
-    projects: column.json(z.union([z.literal('all'), z.readonly(z.array(z.string()))])),
-    permissions: column.json(z.readonly(z.array(z.enum(permissions)))),
+    projects: listOrAll,
+    permissions: column.json<readonly Permission[]>(z.array(z.enum(permissions))),
     createdAtMs: column.integer,
     expiresAtMs: column.optional(column.integer),
     revokedAtMs: column.optional(column.integer),
   },
 });
 export type TokenRow = RowOf<typeof tokens>;
-const tokensByHash = { ...tokens, key: ['tokenHash'] as const };
+const BY_HASH = 'SELECT * FROM tokens WHERE token_hash = ?';
 
 export const createTenantReads = (sql: Sql) => ({
   organizations: {
@@ -64,7 +72,7 @@ export const createTenantReads = (sql: Sql) => ({
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
-    findByHash: (tokenHash: string) => rememberRow(sql, tokensByHash, [tokenHash]),
+    findByHash: (tokenHash: string) => findRow(sql, tokens.toRow, BY_HASH, [tokenHash]),
     list: (organizationId: string) =>
       listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
   },

@@ -1,6 +1,4 @@
-import { Socket } from 'node:net';
-import { nextTick } from 'node:process';
-import type { ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
+import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf } from '../../../node/fs-errors.ts';
@@ -109,18 +107,6 @@ export function wrapConnection(to: Queryable): Sql {
 
 export type Pg = typeof import('pg');
 
-/** Sends all statements of one turn with one call of the system; pg corks it for the messages of each. */
-class GatheringSocket extends Socket {
-  override cork(): void {
-    super.cork();
-    nextTick(() => super.uncork());
-  }
-
-  override uncork(): void {
-    // `cork` does this at the end of the turn.
-  }
-}
-
 const configError = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, { cause });
 
@@ -142,7 +128,6 @@ export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions)
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
     query_timeout: computeQueryTimeoutMs(options.statementTimeoutMs, options),
     keepAlive: true,
-    stream: () => new GatheringSocket(),
     types: parseIntegers(pg.types),
   };
   try {
@@ -168,6 +153,34 @@ export function openPool(pg: Pg, config: PoolConfig, connections: number): Pool 
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/**
+ * Opens one connection for all reads, which are sent at once and answered in order. After it broke, the next read opens
+ * another.
+ */
+export function shareConnection(
+  pg: Pg,
+  config: ClientConfig,
+): Queryable & { readonly end: () => Promise<void> } {
+  let current: Promise<Client> | undefined;
+  const connect = (): Promise<Client> => {
+    const client = new pg.Client({ ...config, pipeline: true });
+    const connected = client.connect().then(() => client);
+    const forget = (): void => {
+      if (current === connected) current = undefined;
+    };
+    client.on('error', forget);
+    connected.catch(forget);
+    return connected;
+  };
+  return {
+    query: async (statement) => (await (current ??= connect())).query(statement),
+    end: async () => {
+      const client = await current?.catch(() => undefined);
+      await client?.end();
+    },
+  };
 }
 
 /** At the start, a database that does not answer is a configuration error. */

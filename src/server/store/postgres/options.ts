@@ -3,7 +3,7 @@ import { migrations } from '../migrations.ts';
 
 /** Options of the store on PostgreSQL. Times are in milliseconds. */
 export type PostgresOptions = {
-  /** Connections of this process. Half of them are for transactions, so that reads never wait behind a lock. */
+  /** Connections of this process. One of them is for reads, so that these never wait behind a lock. */
   readonly connections: number;
   /** Timeout for getting a connection, from the pool or a new one. */
   readonly connectTimeoutMs: number;

@@ -10,12 +10,12 @@ import {
   buildMigrationConfig,
   openingError,
   openPool,
+  shareConnection,
   type Pg,
   wrapConnection,
   sqlState,
 } from './driver.ts';
 import { defaults, type PostgresOptions } from './options.ts';
-import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { createSqlStore, type Store } from '../store.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -150,13 +150,6 @@ async function assertUtf8(client: Client): Promise<void> {
   throw new DrillproofError('server.CONFIG_INVALID', `the encoding of the database is ${encoding}, not UTF8`);
 }
 
-// A snapshot lists committed, aborted and running transactions, so two reads with equal snapshots see the same data. The
-// snapshot of a standby lacks running ones, and another server can have the same numbers.
-const VERSIONS = `
-  SELECT server || txid_current_snapshot() AS all,
-    server || (SELECT value FROM meta WHERE name = 'tenants_changed') AS tenants
-  FROM (SELECT pg_postmaster_start_time() || ' ' AS server WHERE NOT pg_is_in_recovery()) AS primaries`;
-
 /** Commits one step together with its number. The lock ends with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
   const script = (text: string) => guardQuery(() => client.query(translateDdl(text)));
@@ -207,24 +200,17 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
   } catch (error) {
     throw openingError(error);
   }
-  const half = Math.max(1, Math.floor(all.connections / 2));
-  const writes = openPool(pg, { ...config, pipeline: true, verify }, half);
-  const reads = openPool(pg, config, Math.max(1, half - 1));
-  // On a separate connection, an answer resumes only what waits for the versions.
-  const versions = openPool(pg, config, 1);
-  const readVersions = async (): Promise<Versions> => {
-    const [row] = await wrapConnection(versions).all(VERSIONS);
-    return { all: row?.['all'], tenants: row?.['tenants'] ?? undefined };
-  };
+  const reads = shareConnection(pg, config);
+  const writes = openPool(pg, { ...config, pipeline: true, verify }, Math.max(1, all.connections - 1));
   let closed: Promise<unknown> | undefined;
   return createSqlStore({
-    reads: { ...wrapConnection(reads), remember: createMemory(readVersions).remember },
+    reads: wrapConnection(reads),
     dialect,
     migrations: all.migrations,
     transact: (work) => runTransaction(writes, work),
     isShared: true,
     async close() {
-      closed ??= Promise.all([reads, writes, versions].map((pool) => pool.end()));
+      closed ??= Promise.all([reads.end(), writes.end()]);
       await closed;
     },
   });

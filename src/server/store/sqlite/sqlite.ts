@@ -5,7 +5,6 @@ import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { META_TABLE, migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
-import { createMemory, type Versions } from '../remember.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { createSqlStore, type Store } from '../store.ts';
 
@@ -49,24 +48,6 @@ function createTurns(): () => Promise<void> | undefined {
   return () => {
     if (performance.now() - lastMs < TURN_MS) return undefined;
     return setImmediate().then(() => void (lastMs = performance.now()));
-  };
-}
-
-/** A statement, and the table that it changes. */
-const STATEMENT = /^\s*(?:SELECT|(?:INSERT INTO|UPDATE|DELETE FROM) (\w+))/;
-
-/** Adds the tables that the statements of a connection change to a set. */
-function noteTables(sql: Sql, tables: Set<string>): Sql {
-  const note = (text: string): string => {
-    const [statement, table] = STATEMENT.exec(text) ?? [];
-    if (statement === undefined)
-      throw new DrillproofError('internal.BUG', 'a statement names no table first');
-    if (table !== undefined) tables.add(table);
-    return text;
-  };
-  return {
-    all: (text, ...values) => sql.all(note(text), ...values),
-    run: (text, ...values) => sql.run(note(text), ...values),
   };
 }
 
@@ -167,10 +148,7 @@ const MAX_GROUP_MS = 20;
  * so one that fails undoes only itself. None is settled before the commit, not even a failure, which may depend on data
  * of an earlier one.
  */
-function groupCommits(
-  database: DatabaseSync,
-  committed: () => void,
-): {
+function groupCommits(database: DatabaseSync): {
   transact<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no transaction runs or waits. */
   idle(): Promise<void>;
@@ -194,7 +172,6 @@ function groupCommits(
       await begin(database);
       const settles = await runMembers(started);
       guard(() => database.exec('COMMIT'));
-      committed();
       for (const settle of settles) settle();
     } catch (error) {
       // If the group could not begin, those that wait cannot either.
@@ -290,27 +267,11 @@ export async function openSqliteStore(
   // From now on `begin` does the waiting.
   writer.exec('PRAGMA busy_timeout = 0;');
   const pause = createTurns();
-  const changed = new Set<string>();
-  const sql = noteTables(wrapDatabase(writer, pause), changed);
-  // This version rises with each commit of any other process, and not with those of this connection.
-  const version = writer.prepare('PRAGMA data_version');
-  const readVersions = (): Versions => {
-    try {
-      const all = version.get()?.['data_version'];
-      return { all, tenants: all };
-    } catch {
-      return {}; // the next read waits for a busy database, or reports a broken one
-    }
-  };
-  const { remember, forget } = createMemory(readVersions);
-  const committed = (): void => {
-    for (const table of changed) forget(table);
-    changed.clear();
-  };
-  const groups = groupCommits(writer, committed);
+  const sql = wrapDatabase(writer, pause);
+  const groups = groupCommits(writer);
   let closed: Promise<void> | undefined;
   return createSqlStore({
-    reads: { ...wrapDatabase(reader, pause), remember },
+    reads: wrapDatabase(reader, pause),
     dialect,
     migrations: steps,
     isShared: false,

@@ -87,6 +87,9 @@ describe('a transaction of the PostgreSQL store', () => {
 
   const list = async () => (await store.organizations.list()).map(({ organizationId }) => organizationId);
 
+  const read = () =>
+    Promise.all([1, 2, 3].map(() => store.organizations.find(ORG).then(() => 'read', codeFrom)));
+
   /** Does some work in a transaction; returns the code of its error, if any, and how often it ran. */
   async function run(work: Work, on = store): Promise<[string, number]> {
     let runs = 0;
@@ -317,6 +320,22 @@ describe('a transaction of the PostgreSQL store', () => {
     await beforeInsert("INSERT INTO settings VALUES (current_setting('synchronous_commit'));");
     await runWith({}, insert);
     expect(await ask('SELECT * FROM settings')).toEqual([{ setting: 'on' }]);
+  });
+
+  it('simultaneous reads share a connection, and later ones open another after it was lost', async () => {
+    const sessions = "FROM pg_stat_activity WHERE application_name = 'drillproof'";
+    expect(await read()).toEqual(['read', 'read', 'read']);
+    expect(await ask(`SELECT pid ${sessions}`)).toHaveLength(1);
+    const locked = ask('BEGIN; LOCK TABLE organizations; SELECT pg_sleep(0.5); COMMIT');
+    await sleep(100);
+    const reading = read();
+    await sleep(100);
+    await ask(`SELECT pg_terminate_backend(pid) ${sessions}`);
+    const lost = 'control.UNAVAILABLE';
+    expect(await reading).toEqual([lost, lost, lost]);
+    await locked;
+    expect(await read()).toEqual(['read', 'read', 'read']);
+    expect(await ask(`SELECT pid ${sessions}`)).toHaveLength(1);
   });
 
   it('reads the largest safe integer and refuses a larger one', async () => {
