@@ -75,7 +75,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     },
     end: ({ summary }, _look, run) => {
       const facts = summary();
-      return `${facts.judged === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}\n}\n`;
+      return `${facts.paths === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}\n}\n`;
     },
   },
   html: {

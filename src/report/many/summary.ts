@@ -10,7 +10,7 @@ import { allFindings } from '../../verify/finding.ts';
 import { caveatsOf } from '../text/caveats.ts';
 
 /** One path of a run over many: its report, or the code of the error that prevented it. */
-export type Judged = {
+export type PathResult = {
   readonly path: string;
   /** It passed by the rules of the caller, who may accept `intact` or require coverage. */
   readonly passed: boolean;
@@ -37,7 +37,7 @@ const copiesSchema = z
   .check(z.describe('an export under more than one path'));
 
 export const summarySchema = z.strictObject({
-  judged: count.check(z.describe('paths')),
+  paths: count.check(z.describe('verified, or tried')),
   passed: count.check(z.describe('paths that passed by the rules of the call')),
   verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
   unreadable: count.check(z.describe('paths without a report')),
@@ -52,7 +52,7 @@ export type Summary = Readonly<z.infer<typeof summarySchema>>;
 export type NotPassed = { readonly path: string; readonly word: string; readonly code?: Code };
 
 export type SummaryCollector = {
-  readonly add: (judged: Judged) => void;
+  readonly add: (result: PathResult) => void;
   readonly summary: () => Summary;
   readonly notPassed: readonly NotPassed[];
   readonly caveats: ReadonlySet<string>;
@@ -93,7 +93,7 @@ export function createSummary(): SummaryCollector {
       if (report.kind === 'export') countCopy(exports, path, report);
     },
     summary: () => ({
-      judged: paths,
+      paths,
       passed,
       verdicts,
       unreadable,
@@ -141,11 +141,11 @@ function countCopy(exports: Map<string, OpenCopies>, path: string, report: Expor
   if (copies.paths.length < FIRST) copies.paths.push(path);
 }
 
-function describeNotPassed(judged: Judged): NotPassed {
-  const { path } = judged;
-  if ('failure' in judged) return { path, word: 'not checked', code: judged.failure.code };
-  const code = allFindings(judged.report).find(({ severity }) => severity === 'error')?.code;
-  return { path, word: judged.report.verdict, ...defined({ code }) };
+function describeNotPassed(result: PathResult): NotPassed {
+  const { path } = result;
+  if ('failure' in result) return { path, word: 'not checked', code: result.failure.code };
+  const code = allFindings(result.report).find(({ severity }) => severity === 'error')?.code;
+  return { path, word: result.report.verdict, ...defined({ code }) };
 }
 
 const compareSeverity = (a: Cause, b: Cause): number =>

@@ -25,13 +25,13 @@ export function renderSummary(
   if (options.detail === 'verdict') return `${formatTotal(page, facts)}\n`;
   const lines = sections(page, [
     {
-      title: `Summary of ${countNoun(facts.judged, 'path')}`,
-      lines: facts.judged === 0 ? ['  no path was verified'] : [`  ${listVerdictCounts(facts).join(', ')}`],
+      title: `Summary of ${countNoun(facts.paths, 'path')}`,
+      lines: facts.paths === 0 ? ['  no path was verified'] : [`  ${listVerdictCounts(facts).join(', ')}`],
     },
     { title: 'By cause', lines: facts.causes.flatMap((cause) => formatCause(page, cause)) },
     { title: 'Exports under several paths', lines: formatCopies(page, facts) },
     buildListSection(page, 'What the passes do not mean', caveats),
-    { title: 'Not passed', lines: formatNotPassed(page, notPassed, facts.judged - facts.passed) },
+    { title: 'Not passed', lines: formatNotPassed(page, notPassed, facts.paths - facts.passed) },
   ]);
   return `${[...lines, '', formatTotal(page, facts)].join('\n')}\n`;
 }
@@ -66,9 +66,9 @@ function formatNotPassed(page: Page, list: readonly NotPassed[], all: number): s
   ];
 }
 
-function formatTotal(page: Page, { judged, passed, copies }: Summary): string {
-  const bad = judged - passed;
+function formatTotal(page: Page, { paths, passed, copies }: Summary): string {
+  const bad = paths - passed;
   const conflicting = copies.filter(({ same }) => !same).length;
-  const words = `${count(passed)} of ${countNoun(judged, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${conflicting === 0 ? '' : `; ${countNoun(conflicting, 'export')} with different manifests`}`;
-  return page.paint[judged > 0 && bad + conflicting === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
+  const words = `${count(passed)} of ${countNoun(paths, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${conflicting === 0 ? '' : `; ${countNoun(conflicting, 'export')} with different manifests`}`;
+  return page.paint[paths > 0 && bad + conflicting === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
 }

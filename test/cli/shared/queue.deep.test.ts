@@ -64,7 +64,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       expect(report?.mirrored.map(({ evidenceExportId }) => evidenceExportId)).toEqual(ids);
       expect(report?.run?.workers.some((worker) => worker.endsWith(`:${first.child.pid}`))).toBe(true);
       const proven = await work.verify(ids);
-      expect([proven.code, JSON.parse(proven.stdout).summary]).toMatchObject([0, { judged: 6, passed: 6 }]);
+      expect([proven.code, JSON.parse(proven.stdout).summary]).toMatchObject([0, { paths: 6, passed: 6 }]);
       for (const { id, files } of exports.filter((testExport) => testExport.id !== ids[1]))
         for (const path of files.keys())
           expect(

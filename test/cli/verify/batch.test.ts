@@ -67,11 +67,11 @@ describe('verify --list', () => {
     const text = await verifyList(list);
     expect([text.code, text.stdout.trimEnd().split('\n').at(-1)]).toEqual([3, 'TOTAL 0 of 0 paths passed']);
     const json = await verifyList(list, '--json');
-    expect([json.code, reportsIn(json)]).toMatchObject([3, { results: [], summary: { judged: 0 } }]);
+    expect([json.code, reportsIn(json)]).toMatchObject([3, { results: [], summary: { paths: 0 } }]);
   });
 
   it('verify --list writes the form for many paths for a list of one', async () => {
-    const reports = { kind: 'reports', summary: { judged: 1, passed: 1 } };
+    const reports = { kind: 'reports', summary: { paths: 1, passed: 1 } };
     expect(reportsIn(await verifyList('part-1.zip\n', '--json'))).toMatchObject(reports);
   });
 
@@ -80,7 +80,7 @@ describe('verify --list', () => {
     const result = await verifyList(list, 'export --json');
     expect([result.code, pathsIn(result)]).toEqual([0, ['export']]);
     expect(result.stderr.match(/is verified once/g)).toHaveLength(4);
-    expect(reportsIn(result).summary).toMatchObject({ judged: 1, copies: [] });
+    expect(reportsIn(result).summary).toMatchObject({ paths: 1, copies: [] });
   });
 
   it.each([
@@ -129,7 +129,7 @@ describe('verify of many paths', () => {
   it('the summary of verify counts findings by code, each with its first subjects', async () => {
     const { summary } = reportsIn(await verify('damaged absent export gone --json'));
     const verdicts = { verified: 1, failed: 1 };
-    expect(summary).toMatchObject({ judged: 4, passed: 1, unreadable: 2, verdicts });
+    expect(summary).toMatchObject({ paths: 4, passed: 1, unreadable: 2, verdicts });
     const first = [
       { path: 'absent', subject: 'absent' },
       { path: 'gone', subject: 'gone' },

@@ -82,7 +82,7 @@ describe('verify --require-coverage', () => {
   it('applies to each of many paths', async () => {
     await copyWith({ 'notes.txt': 'hello' });
     const reports = await callJson(`verify whole more export ${TRUST} --require-coverage`);
-    const summary = { judged: 3, passed: 2, verdicts: { verified: 2, failed: 1 } };
+    const summary = { paths: 3, passed: 2, verdicts: { verified: 2, failed: 1 } };
     expect(reports).toMatchObject({ run: { exitCode: 1 }, summary });
   });
 });

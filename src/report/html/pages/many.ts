@@ -81,7 +81,7 @@ export function endReports(summary: Summary | undefined): string {
     summary &&
     html`<h2 id="totals">Totals</h2>
 ${renderFacts([
-  ['Paths', count(summary.judged)],
+  ['Paths', count(summary.paths)],
   ['Passed', count(summary.passed)],
   ...Object.entries(summary.verdicts).map(([verdict, times]) => [verdict, count(times)] as const),
   ['Without a report', count(summary.unreadable)],
