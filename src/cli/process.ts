@@ -87,12 +87,16 @@ function wrapStream(stream: Stream): Output {
   };
 }
 
-/** Aborts on the first SIGINT or SIGTERM, so that the command ends cleanly; the second SIGINT ends the process. */
+/**
+ * Aborts on the first SIGINT or SIGTERM, so that the command ends cleanly. The second one ends the process by the signal: an
+ * exit would wait for calls of the system that never return.
+ */
 export function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort();
+  const interrupt = (name: NodeJS.Signals): void => {
+    if (!controller.signal.aborted) return controller.abort();
+    process.removeAllListeners(name);
+    process.kill(process.pid, name);
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);

@@ -44,9 +44,14 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
   }
 }
 
-/** Writes to a device or FIFO. Nothing is created, emptied or flushed. Throws the errors of the system unchanged. */
+/**
+ * Writes to a device or FIFO. Nothing is created, emptied or flushed. Throws the errors of the system unchanged: `ENXIO` for
+ * a FIFO that no program reads, whose opening would wait without end.
+ */
 export async function writeInPlace(path: string, chunks: Chunks): Promise<void> {
-  const file = await open(path, constants.O_WRONLY);
+  // It stays open for the second call: a reader would take its end for the end of the data.
+  const probe = await open(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
+  const file = await open(path, constants.O_WRONLY).finally(() => probe.close());
   try {
     for await (const chunk of chunks) await writeChunk(file.fd, chunk, writeLater);
   } finally {

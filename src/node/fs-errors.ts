@@ -23,6 +23,7 @@ const MEANINGS = new Map<string, Meaning>([
     'ENAMETOOLONG',
     { why: 'its path is longer than the system allows', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' },
   ],
+  ['ENXIO', { why: 'no program reads from it', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' }],
   ['EIO', { why: 'the device reports an error', read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' }],
 ]);
 const OTHER: Omit<Meaning, 'why'> = { read: 'io.UNREADABLE', write: 'io.WRITE_FAILED' };

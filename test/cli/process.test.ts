@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { collectResult, drillproof, PROGRAM, start, useEvidenceFolder } from './make.ts';
 
 useEvidenceFolder();
@@ -78,4 +78,31 @@ it('an interruption ends with 130 and one line, and leaves nothing behind', asyn
   expect(await readdir('.')).not.toContain('cut');
   server.closeAllConnections();
   server.close();
+});
+
+describe('a FIFO', () => {
+  beforeAll(() => void execFileSync('mkfifo', ['fifo']));
+
+  it('as an input without a writer ends with 130 after a signal', async () => {
+    const child = start('policy check fifo');
+    const result = collectResult(child);
+    const kill = setTimeout(() => child.kill('SIGTERM'), 1000); // more than it needs to open the FIFO
+    expect(await result).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('interrupted') as string,
+    });
+    clearTimeout(kill);
+  });
+
+  it('as an input is read when a writer comes later', async () => {
+    const child = start('policy check fifo');
+    const result = collectResult(child);
+    execFileSync('bash', ['-c', '"$@" > fifo', 'bash', process.execPath, ...PROGRAM, 'policy', 'init', '-']);
+    expect(await result).toMatchObject({ code: 0 });
+  });
+
+  it('as an output without a reader is refused, and does not wait', async () => {
+    const result = await collectResult(start('verify export --trust trust.json --format json=fifo --force'));
+    expect(result.stderr).toContain('io.WRITE_FAILED');
+  });
 });

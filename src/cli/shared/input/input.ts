@@ -1,6 +1,7 @@
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { constants, createReadStream, openSync, readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { addAbortSignal, Readable } from 'node:stream';
 import type { Bytes } from '../../../bytes/platform.ts';
 import { closeAfter } from '../../../bytes/async.ts';
 import { defined } from '../../../bytes/arguments.ts';
@@ -45,23 +46,32 @@ export async function readEvidenceInput(path: string, maxBytes: number, cli: Cli
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of openInput(path, maxBytes, cli)) {
+    for await (const chunk of await openInput(path, maxBytes, cli)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new LimitError('json.TOO_LARGE', `${name} has more than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
   } catch (cause) {
+    cli.signal.throwIfAborted();
     throw ioError(cause, name, 'read');
   }
   return Buffer.concat(chunks);
 }
 
-function openInput(path: string, maxBytes: number, cli: Cli): AsyncIterable<Uint8Array> | Uint8Array[] {
-  if (path === '-') return cli.stdin;
+async function openInput(path: string, maxBytes: number, cli: Cli): Promise<Bytes | Uint8Array[]> {
+  if (path === '-') return endWithSignal(cli.stdin, cli);
   const stats = statSync(path, { throwIfNoEntry: false });
-  // Files are read at once, because streams take milliseconds to load. Pipes could block.
-  return stats?.isFile() === true && stats.size <= maxBytes ? [readFileSync(path)] : createReadStream(path);
+  // Files are read at once, because streams take milliseconds to load.
+  if (stats?.isFile() === true && stats.size <= maxBytes) return [readFileSync(path)];
+  if (stats?.isFIFO() !== true) return createReadStream(path);
+  // A blocking call on a FIFO without a writer would occupy a thread that no signal ends.
+  const { Socket } = await import('node:net');
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return endWithSignal(new Socket({ fd, readable: true, writable: false }), cli);
 }
+
+const endWithSignal = (stream: Bytes, { signal }: Cli): Bytes =>
+  stream instanceof Readable ? addAbortSignal(signal, stream) : stream;
 
 /** Above the limit of an envelope, so that a larger one becomes a finding. */
 const MAX_ENVELOPE_BYTES = 16 * 1024 * 1024;
