@@ -1,11 +1,17 @@
-import type { EvidenceBundle } from '../../contract/resources/evidence.ts';
 import type { OperationName } from '../../contract/operations/operations.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Cursors } from '../http/sealed.ts';
 import type { Download } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BlobRef, ExportRow, Store } from '../store/store.ts';
-import { assertProject, createPager, type Handlers, hasEveryProject, showsThrough } from './handler.ts';
+import {
+  assertProject,
+  createPager,
+  type Handlers,
+  hasEveryProject,
+  readVisible,
+  showsThrough,
+} from './handler.ts';
 
 type ExportRef = { readonly projectId: string; readonly evidenceExportId: string };
 
@@ -19,10 +25,6 @@ const notReadyError = (): ControlError =>
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-/** Returns whether the bytes of a bundle are no longer served: from `deleteAtMs` on, even before their removal. */
-const isDeleted = ({ state, deleteAtMs }: EvidenceBundle, nowMs: number): boolean =>
-  state === 'deleted' || (deleteAtMs !== undefined && deleteAtMs <= nowMs);
-
 export function exportHandlers(
   store: Store,
   cursors: () => Promise<Cursors>,
@@ -30,9 +32,12 @@ export function exportHandlers(
 ): Pick<Handlers, Extract<OperationName, `evidence.exports.${string}`>> {
   const findVisible = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const { projectId, evidenceExportId } = ref;
-    await assertProject(store, principal, projectId);
-    const row = await store.exports.find(principal.organizationId, evidenceExportId);
-    if (row === undefined || !showsThrough(row, projectId, await hasEveryProject(store, principal)))
+    const row = await readVisible(principal, projectId, () =>
+      store.exports.find(principal.organizationId, evidenceExportId),
+    );
+    const isOfProject = row.resource.scope.kind === 'project';
+    if (!isOfProject) await assertProject(store, principal, projectId); // it may be another organization's
+    if (!showsThrough(row, projectId, isOfProject || (await hasEveryProject(store, principal))))
       throw notFound();
     return row;
   };
@@ -78,11 +83,10 @@ export function exportHandlers(
       downloadDocument((await findReadable(principal, params)).attestation, 'export-attestation.json'),
 
     'evidence.exports.parts.download': async ({ principal, params }) => {
-      const { organizationId, evidenceExportId } = await findReadable(principal, params);
-      const part = await store.exportParts.find(organizationId, evidenceExportId, params.evidenceBundleId);
+      const row = await findReadable(principal, params);
+      const part = await store.exportParts.findWithState(row, params.evidenceBundleId, now());
       if (part === undefined) throw notFound();
-      const bundle = await store.bundles.find(part.projectId, part.evidenceBundleId);
-      if (bundle === undefined || isDeleted(bundle.resource, now())) throw deletedError('the bundle');
+      if (!part.isStored) throw deletedError('the bundle');
       return downloadArchive(part.archive, part.evidenceBundleId);
     },
 

@@ -63,7 +63,7 @@ const valuesOf = (selection: Selection): SqlValue[] => {
   const { organizationId, projectId, fromAtMs, throughAtMs } = selection;
   return [organizationId, fromAtMs, throughAtMs, projectId ?? null];
 };
-const IS_STORED = 'deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)';
+export const IS_STORED = 'deleted_at_ms IS NULL AND (delete_at_ms IS NULL OR delete_at_ms > ?)';
 const BY_ID = 'ORDER BY created_at_ms, evidence_bundle_id LIMIT ?';
 const DUE = 'deleted_at_ms IS NULL AND delete_at_ms <= ? ORDER BY delete_at_ms, evidence_bundle_id LIMIT ?';
 

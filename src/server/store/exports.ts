@@ -4,16 +4,19 @@ import {
   type LocalReportItem,
   localReportItemSchema,
 } from '../../contract/resources/evidence.ts';
+import { IS_STORED } from './bundles.ts';
 import {
   column,
   defineTable,
   type Dialect,
+  findRow,
   insertRow,
   listRows,
   type RowOf,
   createRowReads,
   createRowWrites,
   type Sql,
+  type SqlRow,
 } from './table.ts';
 
 const inExport = { organizationId: column.text, evidenceExportId: column.text };
@@ -71,6 +74,15 @@ const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
 const AFTER = 'ordinal > ? ORDER BY ordinal LIMIT ?';
 const LISTED = `${IN_EXPORT} AND ${AFTER}`;
 
+const PART_WITH_STATE = `
+  SELECT export_parts.*, (SELECT count(*) FROM bundles WHERE bundles.project_id = export_parts.project_id
+    AND bundles.evidence_bundle_id = export_parts.evidence_bundle_id AND ${IS_STORED}) AS stored
+  FROM export_parts WHERE ${IN_EXPORT} AND evidence_bundle_id = ?`;
+const readPart = (row: SqlRow) => ({
+  ...parts.toRow(row),
+  isStored: column.integer.read(row, 'stored') > 0,
+});
+
 export const createExportReads = (sql: Sql) => ({
   exports: {
     ...createRowReads(sql, exports),
@@ -78,7 +90,15 @@ export const createExportReads = (sql: Sql) => ({
     list: (organizationId: string, afterOrdinal: number, limit: number) =>
       listRows(sql, exports, `organization_id = ? AND ${AFTER}`, organizationId, afterOrdinal, limit),
   },
-  exportParts: createRowReads(sql, parts),
+  exportParts: {
+    ...createRowReads(sql, parts),
+    /** Finds a part, and whether its bundle is neither deleted nor due for deletion at `nowMs`. */
+    findWithState: (
+      { organizationId, evidenceExportId }: Pick<ExportRow, 'organizationId' | 'evidenceExportId'>,
+      evidenceBundleId: string,
+      nowMs: number,
+    ) => findRow(sql, readPart, PART_WITH_STATE, [nowMs, organizationId, evidenceExportId, evidenceBundleId]),
+  },
   exportReports: {
     ...createRowReads(sql, reports),
     /** The reports of an export in order, after `afterOrdinal` (-1 for the first). */

@@ -3,7 +3,19 @@ import type { EvidenceExport, LocalReportItem } from '../../../src/contract/reso
 import { answerOf, inProject } from '../change.ts';
 import { eachTest } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
-import { ask, EXPORT, id, ingestExport, ORG, part, PROJECT, SECOND_PROJECT, signer, token } from '../make.ts';
+import {
+  ask,
+  EXPORT,
+  FOREIGN_PROJECT,
+  id,
+  ingestExport,
+  ORG,
+  part,
+  PROJECT,
+  SECOND_PROJECT,
+  signer,
+  token,
+} from '../make.ts';
 
 const plane = eachTest();
 
@@ -73,14 +85,19 @@ describe('an export of an organization', () => {
     });
   });
 
-  it.each(paths)('%s is visible through each project, to a token that has all projects', async (path) => {
-    const exact = await token(plane, { projects: [PROJECT, SECOND_PROJECT] });
-    for (const project of [PROJECT, SECOND_PROJECT]) {
-      const through = path.replace(PROJECT, project);
-      for (const bearer of [plane.token, exact]) expect((await get(through, bearer)).status).toBe(200);
-      await expectEnvelope(get(through, await token(plane, { projects: [project] })), 'control.NOT_FOUND');
-    }
-  });
+  it.each(paths)(
+    '%s is visible through each project of the organization, to a token that has all projects',
+    async (path) => {
+      const exact = await token(plane, { projects: [PROJECT, SECOND_PROJECT] });
+      for (const project of [PROJECT, SECOND_PROJECT]) {
+        const through = path.replace(PROJECT, project);
+        for (const bearer of [plane.token, exact]) expect((await get(through, bearer)).status).toBe(200);
+        await expectEnvelope(get(through, await token(plane, { projects: [project] })), 'control.NOT_FOUND');
+      }
+      for (const project of [FOREIGN_PROJECT, id('prj', 99)])
+        await expectEnvelope(get(path.replace(PROJECT, project), plane.token), 'control.NOT_FOUND');
+    },
+  );
 
   it('the visibility of an export and of its operation depends on the projects of the token alone, in every state', async () => {
     await plane.admin.createProject({ organizationId: ORG, projectId: id('prj', 7), name: 'third' });
