@@ -68,7 +68,7 @@ export const trustCodes = {
   ),
   'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this kind of statement.',
-    'If you trust the key for it, add the purpose to the old ones of the key in the trust store (drillproof keys set KEY --purpose OLD --purpose NEW --trust FILE).',
+    'If you trust the key for it, add the purpose to those that the key has (drillproof keys set KEY --purpose OLD --purpose NEW --trust FILE).',
   ),
   'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
     'The key is trusted, but not for this project.',

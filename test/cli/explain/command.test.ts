@@ -10,7 +10,7 @@ const explainJson = (words = '') => callJson(`explain ${words}`);
 describe('explain', () => {
   it('prints meaning, action, class, severity, checks, clause and exit code of a code', async () => {
     const text = await expectResult(explain('part.DIGEST_MISMATCH'), 0);
-    for (const word of 'SHA-256|Mirror the export again|error|mismatch|part.bytes|formats §1|1 (the'.split(
+    for (const word of 'SHA-256|Get the part from another copy|error|mismatch|part.bytes|formats §1|1 (the'.split(
       '|',
     ))
       expect(text).toContain(word);

@@ -57,9 +57,11 @@ describe('keys add', () => {
     await expectPass('keys add key.pub.pem --issuer acme-ci --purpose evidence --trust new.json');
     const verify = 'verify export --require-list --trust new.json';
     const output = await expectExit(verify, 1, 'trust.PURPOSE_MISMATCH');
-    const [, command = ''] = /"drillproof (keys set [^"]+)"/.exec(output.replaceAll(/\s+/g, ' ')) ?? [];
-    const words = command.replace('KEY', await readKeyId()).replace('FILE', 'new.json');
-    await expectPass(words);
+    const [, command = ''] = /\(drillproof (keys set [^)]+)\)/.exec(output.replaceAll(/\s+/g, ' ')) ?? [];
+    const words = { KEY: await readKeyId(), OLD: 'evidence', NEW: 'export', FILE: 'new.json' };
+    await expectPass(
+      Object.entries(words).reduce((line, [word, value]) => line.replace(word, value), command),
+    );
     await expectPass(verify);
   });
 
