@@ -13,7 +13,7 @@ import { type Cli, printNote } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { DATA, withAdmin } from '../shared/input/administration.ts';
+import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration.ts';
 import { readInput, withFileName } from '../shared/input/input.ts';
 import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
@@ -63,18 +63,15 @@ const defineCancel = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description('Cancel queued work; running work is asked to stop.')
     .argument('<operation-id>', 'id of the operation')
-    .perform(
-      [...DATA, option('--organization <id>', 'organization that it belongs to').required()],
-      async (options, operationId: string) => {
-        const operation = await withAdmin(cli, options, ({ admin }) =>
-          admin.cancelOperation({ organizationId: options.organization, operationId }),
-        );
-        await writeFacts(cli, { kind: 'operation', operation }, [
-          ['operation', operation.operationId],
-          ['state', operation.state],
-        ]);
-      },
-    )
+    .perform([...DATA, OF_ORGANIZATION], async (options, operationId: string) => {
+      const operation = await withAdmin(cli, options, ({ admin }) =>
+        admin.cancelOperation({ organizationId: options.organization, operationId }),
+      );
+      await writeFacts(cli, { kind: 'operation', operation }, [
+        ['operation', operation.operationId],
+        ['state', operation.state],
+      ]);
+    })
     .examples({
       'a waiting turn': 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',
     });

@@ -6,10 +6,10 @@ import type { Admin } from '../../server/admin/admin.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { WorkedOff } from '../../server/admin/exports.ts';
 import type { Cli } from '../cli.ts';
-import { DATA, withAdmin } from '../shared/input/administration.ts';
+import { DATA, OF_ORGANIZATION, OF_PROJECT, withAdmin } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { parseTime } from '../shared/options/options.ts';
+import { parseTime, SCOPE } from '../shared/options/options.ts';
 import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../exit.ts';
@@ -20,9 +20,7 @@ const NOW = option('--now', 'do the queued work of exports and deletions in this
 const CREATE = [
   ...DATA,
   option('--organization <id>', 'organization whose evidence is exported').required(),
-  option('--scope <scope>', 'scope of the export')
-    .choices(['organization', 'project'])
-    .default('organization'),
+  SCOPE,
   option('--project <id>', 'project of the export').onlyWith('--scope project'),
   option('--from <time>', 'start of the window of creation times', parseTime).required(),
   option('--through <time>', 'end of the window, exclusive (default: now)', parseTime),
@@ -103,21 +101,18 @@ export const defineDeleteBundle = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description('Delete the bytes of a bundle, in every export. Its metadata stays readable.')
     .argument('<bundle-id>', 'id of the bundle')
-    .perform(
-      [...DATA, option('--project <id>', 'project that it belongs to').required(), NOW],
-      async (options, evidenceBundleId: string) => {
-        const result = await withAdmin(cli, options, async (open) => {
-          const deleted = await open.admin.deleteBundle({ projectId: options.project, evidenceBundleId });
-          return { ...deleted, operation: await settleOperation(open, deleted.operation, options) };
-        });
-        const lines = alignFacts([['bundle', `${evidenceBundleId}, deleted`]]);
-        await writeProduct(
-          cli,
-          { kind: 'deleted-bundle', ...result },
-          lines + formatOperation(result.operation),
-        );
-      },
-    )
+    .perform([...DATA, OF_PROJECT, NOW], async (options, evidenceBundleId: string) => {
+      const result = await withAdmin(cli, options, async (open) => {
+        const deleted = await open.admin.deleteBundle({ projectId: options.project, evidenceBundleId });
+        return { ...deleted, operation: await settleOperation(open, deleted.operation, options) };
+      });
+      const lines = alignFacts([['bundle', `${evidenceBundleId}, deleted`]]);
+      await writeProduct(
+        cli,
+        { kind: 'deleted-bundle', ...result },
+        lines + formatOperation(result.operation),
+      );
+    })
     .examples({
       'a bundle': 'drillproof admin delete bundle evidence_0123456789ab --project prj_0123456789ab --now',
     });
@@ -126,27 +121,24 @@ export const defineDeleteExport = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description('Delete an export: its lists and documents. Its resource, bundles and local reports stay.')
     .argument('<export-id>', 'id of the export')
-    .perform(
-      [...DATA, option('--organization <id>', 'organization that it belongs to').required(), NOW],
-      async (options, evidenceExportId: string) => {
-        const result = await withAdmin(cli, options, async (open) => {
-          const ref = { organizationId: options.organization, evidenceExportId };
-          const deleted = await open.admin.deleteExport(ref);
-          const operation = await settleOperation(open, deleted.operation, options);
-          const row = await open.store.exports.find(options.organization, evidenceExportId);
-          return { resource: row?.resource ?? deleted.resource, operation };
-        });
-        const lines = alignFacts([
-          ['export', evidenceExportId],
-          ['deletion', result.resource.deletion?.state ?? 'requested'],
-        ]);
-        await writeProduct(
-          cli,
-          { kind: 'deleted-export', ...result },
-          lines + formatOperation(result.operation),
-        );
-      },
-    )
+    .perform([...DATA, OF_ORGANIZATION, NOW], async (options, evidenceExportId: string) => {
+      const result = await withAdmin(cli, options, async (open) => {
+        const ref = { organizationId: options.organization, evidenceExportId };
+        const deleted = await open.admin.deleteExport(ref);
+        const operation = await settleOperation(open, deleted.operation, options);
+        const row = await open.store.exports.find(options.organization, evidenceExportId);
+        return { resource: row?.resource ?? deleted.resource, operation };
+      });
+      const lines = alignFacts([
+        ['export', evidenceExportId],
+        ['deletion', result.resource.deletion?.state ?? 'requested'],
+      ]);
+      await writeProduct(
+        cli,
+        { kind: 'deleted-export', ...result },
+        lines + formatOperation(result.operation),
+      );
+    })
     .examples({
       'an export': 'drillproof admin delete export evexp_0123456789ab --organization org_0123456789ab --now',
     });

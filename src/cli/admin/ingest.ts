@@ -4,7 +4,7 @@ import type { OpenFile } from '../../evidence/source.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
 import type { Cli } from '../cli.ts';
 import { readReportMetadata } from '../shared/input/local-report.ts';
-import { DATA, withAdmin } from '../shared/input/administration.ts';
+import { DATA, OF_PROJECT, withAdmin } from '../shared/input/administration.ts';
 import { withEvidence } from '../shared/input/input.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option } from '../shared/options/option.ts';
@@ -12,7 +12,7 @@ import { parseTime } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeFacts } from '../shared/output/product.ts';
 
-const IN_PROJECT = [...DATA, option('--project <id>', 'project that it belongs to').required()];
+const IN_PROJECT = [...DATA, OF_PROJECT];
 
 const withFile = async <T>(path: string, work: (file: OpenFile) => Promise<T>): Promise<T> =>
   closeAfter(await openFile(path), work);

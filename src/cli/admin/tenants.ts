@@ -4,7 +4,7 @@ import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
 import { type Permission, permissions } from '../../contract/operations/operations.ts';
 import type { IssuedToken } from '../../server/admin/tenants.ts';
 import { type Cli, printNotes } from '../cli.ts';
-import { DATA, withAdmin } from '../shared/input/administration.ts';
+import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime, parseNumberBetween } from '../shared/options/options.ts';
@@ -13,8 +13,6 @@ import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/out
 
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
 
-const organizationOption = (what: string) => option('--organization <id>', what).required();
-const OF_ORGANIZATION = organizationOption('organization that it belongs to');
 const NAME = option('--name <name>', 'name for people').required();
 const idOption = (prefix: string) =>
   option('--id <id>', `id, ${prefix} and 12 to 32 characters of 0-9 a-z (default: a new one)`);
@@ -35,7 +33,7 @@ export const defineOrganization = (command: CliCommand, cli: Cli): CliCommand =>
 
 const ENTITLEMENT = [
   ...DATA,
-  organizationOption('organization that is entitled'),
+  option('--organization <id>', 'organization that is entitled').required(),
   option(
     '--max-session-ttl-ms <ms>',
     'longest lifetime in milliseconds, at most seven days',
@@ -130,19 +128,22 @@ const formatToken = (row: Omit<IssuedToken, 'token'>): string =>
 export const defineTokenList = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description('List the tokens of an organization: what each may do, never the token itself.')
-    .perform([...DATA, organizationOption('organization whose tokens to list')], async (options) => {
-      const rows = await withAdmin(cli, options, ({ store }) => store.tokens.list(options.organization));
-      const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
-      const cells = tokens.map((row) => [
-        row.tokenId,
-        formatTokenState(row, cli.now()),
-        row.projects === 'all' ? 'all' : row.projects.join(','),
-        row.permissions.join(','),
-      ]);
-      const lines = formatTable(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
-      const text = lines === '' ? 'The organization has no tokens.\n' : lines;
-      await writeProduct(cli, { kind: 'tokens', tokens }, text);
-    })
+    .perform(
+      [...DATA, option('--organization <id>', 'organization whose tokens to list').required()],
+      async (options) => {
+        const rows = await withAdmin(cli, options, ({ store }) => store.tokens.list(options.organization));
+        const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
+        const cells = tokens.map((row) => [
+          row.tokenId,
+          formatTokenState(row, cli.now()),
+          row.projects === 'all' ? 'all' : row.projects.join(','),
+          row.permissions.join(','),
+        ]);
+        const lines = formatTable(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
+        const text = lines === '' ? 'The organization has no tokens.\n' : lines;
+        await writeProduct(cli, { kind: 'tokens', tokens }, text);
+      },
+    )
     .examples({ 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
 
 function formatTokenState(

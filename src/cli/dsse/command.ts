@@ -1,7 +1,7 @@
 import { type Cli, describeLook, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { AS_OF, STANDARD, THRESHOLD, TRUST } from '../shared/options/options.ts';
+import { AS_OF, FORCE, STANDARD, THRESHOLD, TRUST } from '../shared/options/options.ts';
 import { readSigning, signingOptions } from '../shared/input/signing.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
@@ -40,7 +40,7 @@ const CREATE = [
   ...STANDARD,
   option('--out <file>', 'write the envelope to this file; - for standard output').required(),
   ...signingOptions('the statement'),
-  option('--force', 'replace an existing envelope'),
+  FORCE,
 ];
 
 const VERIFY = [

@@ -2,7 +2,7 @@ import { count } from '../../bytes/text/wording.ts';
 import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { parseTime, STANDARD } from '../shared/options/options.ts';
+import { parseTime, SCOPE, STANDARD } from '../shared/options/options.ts';
 import { signingOptions, readSigning } from '../shared/input/signing.ts';
 import { parseReportSpec, readReportFacts } from '../shared/input/local-report.ts';
 import { once as onceEmitted } from 'node:events';
@@ -31,9 +31,7 @@ const EXPORT = [
     'add a local report: FILE[,meta=META.json][,project=ID]',
     parseReportSpec,
   ).repeat(),
-  option('--scope <scope>', 'scope of the export')
-    .choices(['organization', 'project'])
-    .default('organization'),
+  SCOPE,
   option('--from <time>', 'start of the window (default: first creation)', parseTime),
   option('--through <time>', 'end of the window, exclusive (default: after the last creation)', parseTime),
   option('--id <id>', 'id of the export (default: a new id)'),

@@ -4,7 +4,7 @@ import { type ObjectInput, packBundle, type PackedBundle } from '../../evidence/
 import { type Cli, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { STANDARD } from '../shared/options/options.ts';
+import { FORCE, STANDARD } from '../shared/options/options.ts';
 import { signingOptions, readSigning } from '../shared/input/signing.ts';
 import { join, resolve } from 'node:path';
 import { abortable } from '../../bytes/async.ts';
@@ -38,7 +38,7 @@ const PACK = [
   option('--compression <kind>', 'store gives the same bytes on every machine')
     .choices(['deflate', 'store'])
     .default('deflate'),
-  option('--force', 'replace an existing part'),
+  FORCE,
   option('--example', 'print a complete RUN.json with a result, to change, and end'),
 ];
 type PackOptions = OptionsOf<typeof PACK>;

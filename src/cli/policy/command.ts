@@ -19,8 +19,8 @@ import { momentMs } from '../../policy/document/values.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { type Cli, printNote, describeLook } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
-import { caFileOption, QUIET, STANDARD } from '../shared/options/options.ts';
-import { option, type OptionsOf } from '../shared/options/option.ts';
+import { caFileOption, FORCE, QUIET, STANDARD } from '../shared/options/options.ts';
+import type { OptionsOf } from '../shared/options/option.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import { openPolicy } from '../shared/input/policy.ts';
@@ -59,7 +59,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .summary('write the default policy to a file')
     .description('Write the default policy to a file, as YAML with comments or as JSON.')
     .argument('[output]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
-    .perform([...QUIET, option('--force', 'replace an existing file')], async (options, file: string) => {
+    .perform([...QUIET, FORCE], async (options, file: string) => {
       const { json, force = false } = options;
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
       await writeBytes(cli, file, [Buffer.from(inJson ? jsonTemplate() : yamlTemplate())], { force });

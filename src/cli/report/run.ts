@@ -14,7 +14,7 @@ import type { Cli } from '../cli.ts';
 import { loadCharts } from './charts.ts';
 import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { AS_OF, parseDigest, TRUST_STORE } from '../shared/options/options.ts';
+import { AS_OF, FORCE, parseDigest, TRUST_STORE } from '../shared/options/options.ts';
 import { REPORT_OUTPUT } from '../shared/input/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
@@ -39,7 +39,7 @@ export const HISTORY = [
   ).required(),
   option('--trust <file>', 'show the validity of these keys, and verify signed reports with them').repeat(),
   AS_OF,
-  option('--force', 'replace an existing page'),
+  FORCE,
   option('--json', 'print errors as JSON'),
   option('-q, --quiet', 'print errors only'),
 ];

@@ -6,17 +6,16 @@ import { listen, type Listening } from '../../server/listen.ts';
 import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
 import { standardWork } from '../../server/jobs/standard.ts';
 import type { Cli } from '../cli.ts';
-import { LOG, openData, openLogging } from '../shared/input/administration.ts';
+import { DATA, LOG, openData, openLogging } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
+import { parseNumberBetween } from '../shared/options/options.ts';
 import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { writeProduct, readVersion } from '../shared/output/product.ts';
 
 const WORKER = [
-  ...STANDARD,
+  ...DATA,
   option('--runner <file>', 'module that executes authoring turns and reruns'),
-  option('--data <dir>', 'folder of the control plane').default('./drillproof-data'),
   option('--concurrency <n>', 'run this many jobs at once', parseNumberBetween(1, 1_000)).default(1),
   option(
     '--health-port <n>',
@@ -34,9 +33,8 @@ kinds of work that it does and a function that does one piece of it;
 docs/server/server.md describes it. Without a runner, authoring turns and reruns
 stay queued, and the worker does only exports and deletions.
 
-DATABASE_URL and BLOBS_URL name a database and a blob store to use instead of
-the folder, as for "drillproof serve". Any number of workers may run. A worker
-runs until it is interrupted, completes its running work, and returns the rest.`;
+Any number of workers may run. A worker runs until it is interrupted, completes
+its running work, and returns the rest.`;
 
 export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
   command

@@ -26,6 +26,8 @@ export const DATA = [
     'folder of the control plane; DATABASE_URL and BLOBS_URL name a database and a blob store instead',
   ).default('./drillproof-data'),
 ];
+export const OF_ORGANIZATION = option('--organization <id>', 'organization that it belongs to').required();
+export const OF_PROJECT = option('--project <id>', 'project that it belongs to').required();
 type DataOptions = OptionsOf<typeof DATA>;
 
 type Open = Stores & { readonly admin: Admin };

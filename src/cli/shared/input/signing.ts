@@ -8,7 +8,7 @@ import type { VerifyingKey } from '../../../trust/key/key.ts';
 import type { Cli } from '../../cli.ts';
 import { readInput, withFileName } from './input.ts';
 import { option, type OptionsOf } from '../options/option.ts';
-import { parseNumberBetween, QUIET } from '../options/options.ts';
+import { FORCE, parseNumberBetween, QUIET } from '../options/options.ts';
 import { parseTarget, usageError } from '../options/values.ts';
 import {
   MAX_SIGNED_BYTES,
@@ -122,7 +122,7 @@ export const REPORT_OUTPUT = [
     'write text, json or html, to standard output or a file',
     parseTarget(REPORT_FORMATS),
   ).repeat(),
-  option('--force', 'replace existing report files'),
+  FORCE,
 ];
 
 export type SignText = (json: string) => Promise<string>;

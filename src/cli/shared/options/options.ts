@@ -71,6 +71,9 @@ export const STANDARD = [
 ];
 
 export const FORCE = option('--force', 'replace existing files');
+export const SCOPE = option('--scope <scope>', 'scope of the export')
+  .choices(['organization', 'project'])
+  .default('organization');
 export const AS_OF = option('--as-of <time>', 'verify as of this time (default: now)', parseTime);
 export const EXPECT_MANIFEST = option(
   '--expect-manifest <digest>',
