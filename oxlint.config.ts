@@ -40,6 +40,19 @@ const noCommand = (folders: number): Pattern => ({
   message: 'a command imports no other command: what two need is in cli/shared',
 });
 
+// The folders of a room have an order too: a folder may import those before it, and no file next to the folders.
+const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  server: ['store', 'blobs', 'model', 'http', 'telemetry', 'builds', 'services', 'jobs', 'admin'],
+};
+const noLater = (room: string, folder: string, depth: number): Pattern => {
+  const names = folderOrder[room]!;
+  const later = names.slice(names.indexOf(folder) + 1).map((name) => `${name}/`);
+  return {
+    regex: `^${'\\.\\./'.repeat(depth)}(${[...later, '[^/]+\\.ts$'].join('|')})`,
+    message: `src/${room}/${folder} may not import a folder below it (oxlint.config.ts)`,
+  };
+};
+
 const rooms = order.flatMap((level, depth) =>
   level.flatMap((room) => {
     const below = order
@@ -47,7 +60,7 @@ const rooms = order.flatMap((level, depth) =>
       .flat()
       .filter((other) => other !== room);
     // One row for each depth of folders: how many `../` lead out of the room.
-    return ['*', '*/*', '*/*/*'].map((files, folders) => {
+    return ['*', '*/*', '*/*/*'].flatMap((files, folders) => {
       const out = '\\.\\./'.repeat(folders + 1);
       const patterns: Pattern[] = [
         {
@@ -57,7 +70,15 @@ const rooms = order.flatMap((level, depth) =>
       ];
       if (!mayUseNode.includes(room)) patterns.push(noNode);
       if (room === 'cli' && folders > 0) patterns.push(noCommand(folders));
-      return { files: [`src/${room}/${files}`], rules: restrict(patterns) };
+      const all = { files: [`src/${room}/${files}`], rules: restrict(patterns) };
+      const inFolders = folders === 0 ? [] : (folderOrder[room] ?? []);
+      return [
+        all,
+        ...inFolders.map((folder) => ({
+          files: [`src/${room}/${folder}/${files.slice(2)}`],
+          rules: restrict([...patterns, noLater(room, folder, folders)]),
+        })),
+      ];
     });
   }),
 );

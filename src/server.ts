@@ -1,9 +1,9 @@
 /** `drillproof/server`: a control plane, its listener, its workers and its administration. */
 export { type Admin, createAdmin } from './server/admin/admin.ts';
 export { type ControlServer, createServer, type ServerOptions } from './server/server.ts';
-export { createLog, type Log } from './server/telemetry/log.ts';
-export { createWorker, type Worker, type WorkerOptions } from './server/worker.ts';
-export { defaultLimits, type ServerLimits } from './server/limits.ts';
+export { createLog, type Log } from './server/model/log.ts';
+export { createWorker, type Worker, type WorkerOptions } from './server/jobs/worker.ts';
+export { defaultLimits, type ServerLimits } from './server/model/limits.ts';
 export { listen, type Listening, type ListenOptions } from './server/listen.ts';
 export {
   loadRunner,

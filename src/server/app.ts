@@ -13,8 +13,8 @@ import {
   openEndpointNames,
   openEndpoints,
 } from '../contract/openapi/openapi.ts';
-import type { ServerContext } from './context.ts';
-import type { ServerLimits } from './limits.ts';
+import type { ServerContext } from './model/context.ts';
+import type { ServerLimits } from './model/limits.ts';
 import {
   type Answer,
   commonHeaders,
@@ -38,7 +38,7 @@ import {
 } from './http/validate.ts';
 import { createRouter, type HttpRequest } from './http/request.ts';
 import type { Owner, RateLimiter, TransferSlots } from './http/rate-limit.ts';
-import { type Audit, selectIds } from './telemetry/log.ts';
+import { type Audit, selectIds } from './model/log.ts';
 import { authenticate, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';

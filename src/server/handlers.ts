@@ -28,7 +28,7 @@ import { exportHandlers } from './services/exports.ts';
 import { createRerun } from './services/runs.ts';
 import { prepareExtension } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
-import { isEnd } from './states.ts';
+import { isEnd } from './model/states.ts';
 import { deadlineOfTurn } from './store/sessions.ts';
 import type { Reads } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';

@@ -29,8 +29,8 @@ import {
   sendAnswer,
 } from './http/envelope.ts';
 import { type HttpRequest, readNodeRequest } from './http/request.ts';
-import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import type { Log } from './telemetry/log.ts';
+import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './model/limits.ts';
+import type { Log } from './model/log.ts';
 import type { Observer } from './telemetry/observer.ts';
 
 /** The options of `listen`. All are optional. */

@@ -14,7 +14,7 @@ import { parseS3Location, type S3Location, s3Name } from '../node/s3/location.ts
 import type { Blobs } from './blobs/blobs.ts';
 import { openDiskBlobs } from './blobs/disk.ts';
 import { openS3Blobs } from './blobs/s3.ts';
-import { claimFolder } from './data-version.ts';
+import { claimFolder } from './blobs/data-version.ts';
 import { openPostgresStore } from './store/postgres/postgres.ts';
 import { openSqliteStore } from './store/sqlite/sqlite.ts';
 import type { Store } from './store/store.ts';

@@ -22,8 +22,8 @@ import {
   createTransferSlots,
   type RateLimiter,
 } from './http/rate-limit.ts';
-import { type Audit, boundAudit, type Log } from './telemetry/log.ts';
-import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { type Audit, boundAudit, type Log } from './model/log.ts';
+import { defaultLimits, SERVER_LIMITS, type ServerLimits } from './model/limits.ts';
 import { parseModelTiers } from './services/authoring.ts';
 import { createRunOnce } from './services/handler.ts';
 import type { Store } from './store/store.ts';

@@ -11,7 +11,7 @@ import {
   type OperationName,
 } from '../../src/contract/operations/operations.ts';
 import { fillPath } from '../../src/contract/operations/rows.ts';
-import type { LogEntry } from '../../src/server/telemetry/log.ts';
+import type { LogEntry } from '../../src/server/model/log.ts';
 import { expectCommonHeaders, expectEnvelope } from './envelope.ts';
 import {
   ask,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { openDiskBlobs } from '../../src/server/blobs/disk.ts';
 import { openPostgresStore } from '../../src/server/store/postgres/postgres.ts';
-import type { ServerLimits } from '../../src/server/limits.ts';
+import type { ServerLimits } from '../../src/server/model/limits.ts';
 import type { Store, Tx } from '../../src/server/store/store.ts';
 import { isDeep } from '../support/deep.ts';
 import { startPostgres } from '../support/postgres.ts';

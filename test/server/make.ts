@@ -16,8 +16,8 @@ import { createServer, type ServerOptions } from '../../src/server/server.ts';
 import { openEmbedded, type Stores } from '../../src/server/open-stores.ts';
 import type { ImportDocument } from '../../src/server/admin/import.ts';
 import type { LocalReportMetadata } from '../../src/server/admin/local-report.ts';
-import type { LogEntry } from '../../src/server/telemetry/log.ts';
-import type { ServerLimits } from '../../src/server/limits.ts';
+import type { LogEntry } from '../../src/server/model/log.ts';
+import type { ServerLimits } from '../../src/server/model/limits.ts';
 import type { Signer } from '../../src/trust/key/signer.ts';
 import {
   collect as whole,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorEnvelopeSchema, type ControlCode } from '../../src/contract/operations/errors.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
-import type { LogEntry } from '../../src/server/telemetry/log.ts';
+import type { LogEntry } from '../../src/server/model/log.ts';
 import { start } from '../cli/make.ts';
 import { createClient } from '../../src/client/client.ts';
 import { inProject, RERUNS } from './change.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ControlCode } from '../../src/contract/operations/errors.ts';
-import { defaultLimits } from '../../src/server/limits.ts';
+import { defaultLimits } from '../../src/server/model/limits.ts';
 import { tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, sendArchive, TURNS, UPLOADS } from './change.ts';
 import { chooseStore, type Prepared } from './each-test.ts';

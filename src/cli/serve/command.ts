@@ -7,7 +7,7 @@ import { modelTiers } from '../../contract/resources/authoring.ts';
 import { escapeText } from '../../report/printable.ts';
 import { DEFAULT_STORAGE_IDLE_MS } from '../../server/blobs/s3.ts';
 import { createServer } from '../../server/server.ts';
-import { defaultLimits, type ServerLimits } from '../../server/limits.ts';
+import { defaultLimits, type ServerLimits } from '../../server/model/limits.ts';
 import { listen } from '../../server/listen.ts';
 import type { Stores } from '../../server/open-stores.ts';
 import type { Cli } from '../cli.ts';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { defined } from '../../bytes/arguments.ts';
 import { escapeText } from '../../report/printable.ts';
-import { createWorker, createWorkerHealth } from '../../server/worker.ts';
+import { createWorker } from '../../server/jobs/worker.ts';
+import { createWorkerHealth } from '../../server/worker-health.ts';
 import { listen, type Listening } from '../../server/listen.ts';
 import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
 import { standardWork } from '../../server/jobs/standard.ts';

@@ -2,13 +2,13 @@ import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { cancelOperation } from '../jobs/settle.ts';
 import type { Store } from '../store/store.ts';
-import { type AdminContext, refusedError } from './context.ts';
+import { type AdminContext, refusedError } from '../model/admin-context.ts';
 import { createExport, deleteBundle, deleteExport, workOff } from './exports.ts';
 import { importResources } from './import.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestExport } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
-import { ingestBundle } from './part.ts';
+import { ingestBundle } from '../services/part.ts';
 import { createOrganization, createProject, createToken, revokeToken, setEntitlement } from './tenants.ts';
 
 const administration = {

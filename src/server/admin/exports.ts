@@ -25,12 +25,17 @@ import {
   toSelection,
 } from '../jobs/export/content.ts';
 import { listBuiltInJobs, listHousekeeping } from '../jobs/standard.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Log } from '../model/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
-import { createWorker } from '../worker.ts';
-import { newId } from '../ids.ts';
-import { type AdminContext, refusedError, requireOrganization, requireProject } from './context.ts';
+import { createWorker } from '../jobs/worker.ts';
+import { newId } from '../model/ids.ts';
+import {
+  type AdminContext,
+  refusedError,
+  requireOrganization,
+  requireProject,
+} from '../model/admin-context.ts';
 
 export type CreateExportInput = {
   readonly organizationId: string;

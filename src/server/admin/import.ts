@@ -14,8 +14,8 @@ import { hostedRunSchema } from '../../contract/resources/run.ts';
 import { worldSessionSchema } from '../../contract/resources/session.ts';
 import { documentError, type DocumentIssue, typeDocument } from '../../evidence/document.ts';
 import type { InProject, Tx } from '../store/store.ts';
-import { isDerived } from './part.ts';
-import { nameSchema, type AdminContext } from './context.ts';
+import { isDerived } from '../services/part.ts';
+import { nameSchema, type AdminContext } from '../model/admin-context.ts';
 
 /** An environment as the store holds it; the API has no resource for it. */
 const environmentSchema = z.strictObject({

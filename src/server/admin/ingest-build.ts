@@ -5,8 +5,8 @@ import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/resources/bui
 import { readWhole } from '../../evidence/source.ts';
 import { checkPackages, openBuild, describeSource } from '../builds/check-build.ts';
 import type { BlobRef, ProjectRow } from '../store/store.ts';
-import { deriveId } from '../ids.ts';
-import { type AdminContext, type Ingested, requireProject, writeHolding } from './context.ts';
+import { deriveId } from '../model/ids.ts';
+import { type AdminContext, type Ingested, requireProject, writeHolding } from '../model/admin-context.ts';
 
 /** Builds the attempt of an ingested build. Its id is derived from the build, so that a build has only one. */
 function buildAttempt(

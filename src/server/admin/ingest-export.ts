@@ -17,7 +17,7 @@ import {
 } from '../../evidence/export/manifest.ts';
 import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import * as z from 'zod/mini';
-import { toDigest } from '../ids.ts';
+import { toDigest } from '../model/ids.ts';
 import { createQueue } from '../store/table.ts';
 import { joinContent } from '../jobs/export/content.ts';
 import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
@@ -28,14 +28,14 @@ import {
   requireOrganization,
   requireProject,
   writeHolding,
-} from './context.ts';
+} from '../model/admin-context.ts';
 import {
   addLocalReport,
   localReportMetadataSchema,
   buildLocalReportRow,
   type LocalReportMetadata,
 } from './local-report.ts';
-import { addBundle, deriveRun, type StoredPart, storePart } from './part.ts';
+import { addBundle, deriveRun, type StoredPart, storePart } from '../services/part.ts';
 
 export type IngestExportOptions = {
   /** The claims of uploaders about local reports of the export that are not stored yet. */

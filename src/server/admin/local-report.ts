@@ -5,8 +5,14 @@ import { countSchema } from '../../contract/scalars.ts';
 import { localReportItemSchema } from '../../contract/resources/evidence.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import type { BlobRef, InProject, LocalReportRow, Tx } from '../store/store.ts';
-import { deriveId } from '../ids.ts';
-import { type AdminContext, type Ingested, refusedError, requireProject, writeHolding } from './context.ts';
+import { deriveId } from '../model/ids.ts';
+import {
+  type AdminContext,
+  type Ingested,
+  refusedError,
+  requireProject,
+  writeHolding,
+} from '../model/admin-context.ts';
 
 const source = localReportItemSchema.shape.source.shape;
 

@@ -7,7 +7,7 @@ import { typeValue } from '../../contract/type-value.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { generateToken, tokenHash } from '../http/tokens.ts';
 import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../model/ids.ts';
 import {
   type AdminContext,
   assertFuture,
@@ -15,7 +15,7 @@ import {
   refusedError,
   requireOrganization,
   requireProject,
-} from './context.ts';
+} from '../model/admin-context.ts';
 
 type OrganizationInput = { readonly organizationId?: string; readonly name: string };
 type ProjectInput = Required<OrganizationInput> & { readonly projectId?: string };

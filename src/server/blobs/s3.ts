@@ -10,7 +10,7 @@ import { blockAccess, freePiece } from '../../node/s3/objects.ts';
 import { type Bucket, type ObjectFacts, openBucket } from '../../node/s3/bucket.ts';
 import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
 import { describeS3 } from '../../node/s3/errors.ts';
-import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from '../data-version.ts';
+import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from './data-version.ts';
 import type { BlobRef } from '../store/store.ts';
 import { nameBlob, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
 import { drain, receive, spool } from './receive.ts';

@@ -2,13 +2,12 @@ import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
-import { toDigest } from '../ids.ts';
-import { type ServerContext } from '../context.ts';
+import { toDigest } from '../model/ids.ts';
+import { type ServerContext } from '../model/context.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { notFound } from '../http/envelope.ts';
 import { dropPieces } from './upload-pieces.ts';
-import { nextVersion } from '../services/operations.ts';
-import { assertMove, isEnd, mayMove } from '../states.ts';
+import { assertMove, isEnd, mayMove, nextVersion } from '../model/states.ts';
 import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
 import { checkPackages, openBuild, type OpenBuild, describeSource } from './check-build.ts';
 

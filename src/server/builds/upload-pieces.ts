@@ -1,11 +1,11 @@
 import { once } from '../../bytes/async.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { drain, receive } from '../blobs/receive.ts';
-import type { ServerContext } from '../context.ts';
+import type { ServerContext } from '../model/context.ts';
 import { type Content, toUploadError, sizeMismatch, type Span, parseSpan } from '../http/body.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import { toDigest } from '../ids.ts';
-import { isEnd } from '../states.ts';
+import { toDigest } from '../model/ids.ts';
+import { isEnd } from '../model/states.ts';
 import type { BuildAttemptRow, Tx, UploadPieceRow } from '../store/store.ts';
 
 type Work = Pick<ServerContext, 'store' | 'blobs'>;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDigest } from './envelope.ts';
 import { answerNotModified, assertMatch, formatEtag, ifRangeHolds, isUnchanged } from './validate.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Log } from '../model/log.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { HttpRequest } from './request.ts';
 

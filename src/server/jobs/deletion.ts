@@ -3,11 +3,11 @@ import type { Digest } from '../../bytes/hash.ts';
 import type { EvidenceBundle, EvidenceExport } from '../../contract/resources/evidence.ts';
 import type { OperationResource } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
-import { newOperationId, nextVersion, queueWork } from '../services/operations.ts';
-import { isEnd } from '../states.ts';
+import { newOperationId, queueWork } from '../services/operations.ts';
+import { isEnd, nextVersion } from '../model/states.ts';
 import type { ExportRow, Job, Tx } from '../store/store.ts';
 import type { JobHandler, Sweep } from './handler.ts';
-import type { ServerContext } from '../context.ts';
+import type { ServerContext } from '../model/context.ts';
 
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
 export const EXPORT_DELETION_KIND = 'evidence.export.delete';

@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError, OperationResource } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
-import { assertMove, isEnd } from '../states.ts';
+import { assertMove, isEnd } from '../model/states.ts';
 import type { Job, OperationRow, Tx } from '../store/store.ts';
 import {
   type Deadline,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError } from '../../contract/resources/operation.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Log } from '../model/log.ts';
 import type { Job, Reads, Store, Tx } from '../store/store.ts';
 
 export const operationError = (code: string, message: string, retryable = false): OperationError => ({

@@ -1,6 +1,5 @@
-import type { ServerContext } from '../context.ts';
-import { nextVersion } from '../services/operations.ts';
-import { isEnd, mayMove } from '../states.ts';
+import type { ServerContext } from '../model/context.ts';
+import { isEnd, mayMove, nextVersion } from '../model/states.ts';
 import { deadlineOfTurn } from '../store/sessions.ts';
 import type { InProject, Tx, OperationRow } from '../store/store.ts';
 import { isOver, TIMED_OUT, type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';

@@ -1,7 +1,7 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
 import type { ExportSigning } from '../../evidence/export/pack-export.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
-import type { ServerContext } from '../context.ts';
+import type { ServerContext } from '../model/context.ts';
 import { createBundleDeletionJob, createExportDeletionJob, listRetentionSweeps } from './deletion.ts';
 import type { ExportJobOptions } from './export/content.ts';
 import { createExportJob } from './export/export.ts';

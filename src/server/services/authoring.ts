@@ -1,3 +1,4 @@
+import { nextVersion } from '../model/states.ts';
 import {
   type AuthoringSession,
   type AuthoringTurn,
@@ -9,16 +10,10 @@ import {
 import type { Result } from '../../contract/operations/operations.ts';
 import { DrillproofError } from '../../errors.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../model/ids.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
-import {
-  newOperationId,
-  nextVersion,
-  describeOperation,
-  queueOperation,
-  recordOperation,
-} from './operations.ts';
+import { newOperationId, describeOperation, queueOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;

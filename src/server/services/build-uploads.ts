@@ -8,13 +8,13 @@ import {
   type UploadAddressQuery,
 } from '../../contract/resources/build.ts';
 import { operations } from '../../contract/operations/operations.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../model/ids.ts';
 import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { preconditionFailed } from '../http/validate.ts';
 import { assertContent, parseSpan } from '../http/body.ts';
-import { isEnd } from '../states.ts';
+import { isEnd } from '../model/states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
 import { discardArchive, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';

@@ -3,8 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import type { OperationResource } from '../../contract/resources/operation.ts';
-import { DrillproofError } from '../../errors.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../model/ids.ts';
 import type { Tx } from '../store/store.ts';
 import type { Change } from './handler.ts';
 
@@ -83,9 +82,4 @@ export function queueWork(
   const requestHash = digestOf(canonicalBytes({ operation: work.kind, body: request }));
   const idempotencyKey = `work:${operationId}`;
   return queueOperation(tx, { ...work, operationId, idempotencyKey, requestHash }, nowMs);
-}
-
-export function nextVersion(version: number): number {
-  if (version < Number.MAX_SAFE_INTEGER) return version + 1;
-  throw new DrillproofError('internal.BUG', 'the version cannot rise any further');
 }

@@ -2,10 +2,10 @@ import type { ControlCode } from '../../contract/operations/errors.ts';
 import type { Result } from '../../contract/operations/operations.ts';
 import type { SessionExtendRequest, WorldSession } from '../../contract/resources/session.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
-import { isOpenToAgents } from '../states.ts';
+import { isOpenToAgents, nextVersion } from '../model/states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
-import { nextVersion, describeOperation, recordOperation } from './operations.ts';
+import { describeOperation, recordOperation } from './operations.ts';
 
 type SessionRef = { readonly projectId: string; readonly sessionId: string };
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Answer, ErrorAnswer } from '../http/envelope.ts';
 import type { Owner } from '../http/rate-limit.ts';
-import type { Audit, Log } from './log.ts';
+import type { Audit, Log } from '../model/log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The connection and headers of a request; headers by lower-case name. */

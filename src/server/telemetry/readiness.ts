@@ -1,7 +1,7 @@
 import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError } from '../http/envelope.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../model/log.ts';
 import type { QueueRow, Store } from '../store/store.ts';
 import type { QueueDepth } from './metrics.ts';
 

@@ -1,6 +1,6 @@
 // A worker with short leases, whose runner takes a moment: `node worker-child.ts DATA`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWorker } from '../../../src/server/worker.ts';
+import { createWorker } from '../../../src/server/jobs/worker.ts';
 import { openStores } from '../../../src/server/open-stores.ts';
 import { goodRunner, makeRunner } from '../jobs/make.ts';
 

@@ -1,7 +1,7 @@
 import { integer } from 'fast-check';
 import { expect, it } from 'vitest';
 import { createPace } from '../../../src/server/http/body.ts';
-import { defaultLimits } from '../../../src/server/limits.ts';
+import { defaultLimits } from '../../../src/server/model/limits.ts';
 import { forAll } from '../../support/property.ts';
 
 /** Sends `bytes` in pieces at a rate, on a clock of its own; when it was cut off, or when it arrived. */

@@ -1,5 +1,5 @@
 import type { HostedRun } from '../../../src/contract/resources/run.ts';
-import { createWorker, type Worker, type WorkerOptions } from '../../../src/server/worker.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../../../src/server/jobs/worker.ts';
 import type { Runner, RunnerContext, RunnerJob, RunnerOutcome } from '../../../src/server/jobs/run/runner.ts';
 import { runResult } from '../../contract/resources.ts';
 import { answerOf, post, RERUNS, TURNS, type Sender } from '../change.ts';

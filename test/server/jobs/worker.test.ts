@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationResource } from '../../../src/contract/resources/operation.ts';
 import type { Runner, RunnerOutcome } from '../../../src/server/jobs/run/runner.ts';
-import type { WorkerOptions } from '../../../src/server/worker.ts';
+import type { WorkerOptions } from '../../../src/server/jobs/worker.ts';
 import { isDeep } from '../../support/deep.ts';
 import { HOUR_MS, post, TURNS } from '../change.ts';
 import { id, NOW_MS, ORG, PROJECT, type Plane } from '../make.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/contract/openapi/openapi.ts';
-import type { LogEntry } from '../../../src/server/telemetry/log.ts';
+import type { LogEntry } from '../../../src/server/model/log.ts';
 import { answerOf, EXTEND, extension, post, TURNS, UPLOADS } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';

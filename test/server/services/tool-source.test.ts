@@ -5,7 +5,7 @@ import { digestOf } from '../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { nameBlob } from '../../../src/server/blobs/blobs.ts';
-import { toDigest } from '../../../src/server/ids.ts';
+import { toDigest } from '../../../src/server/model/ids.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { answerOf, inProject } from '../change.ts';
 import { expectEnvelope } from '../envelope.ts';

@@ -9,7 +9,7 @@ import type { ControlCode } from '../../../src/contract/operations/errors.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { listen } from '../../../src/server/listen.ts';
 import type { ServerOptions } from '../../../src/server/server.ts';
-import type { AuditEntry } from '../../../src/server/telemetry/log.ts';
+import type { AuditEntry } from '../../../src/server/model/log.ts';
 import { inProject, post, sendArchive, UPLOADS } from '../change.ts';
 import { wholeFile } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';

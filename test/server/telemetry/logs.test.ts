@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { DrillproofError } from '../../../src/errors.ts';
-import { createLog, type LogFormat, type LogLevel, redact } from '../../../src/server/telemetry/log.ts';
+import { createLog, type LogFormat, type LogLevel, redact } from '../../../src/server/model/log.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { ask, EXPORT, HASH, id, ingestExport, NOW_MS, ORG, part, serverOn } from '../make.ts';
 import { inProject } from '../change.ts';

@@ -13,7 +13,7 @@ import {
   type LogEntry,
   logLevels,
   selectIds,
-} from '../../../server/telemetry/log.ts';
+} from '../../../server/model/log.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
 import { option, type OptionsOf } from '../options/option.ts';

@@ -8,7 +8,7 @@ import { BUNDLE_MANIFEST, findEntry, readEntry } from '../../../evidence/bundle/
 import { DEFAULT_LIMITS, typeDocument } from '../../../evidence/document.ts';
 import type { LocalReportFacts } from '../../../evidence/export/pack-export.ts';
 import { openFile } from '../../../node/evidence/file-access.ts';
-import { deriveId } from '../../../server/ids.ts';
+import { deriveId } from '../../../server/model/ids.ts';
 import { type LocalReportMetadata, localReportMetadataSchema } from '../../../server/admin/local-report.ts';
 import { openZip } from '../../../zip/read/open.ts';
 import type { Cli } from '../../cli.ts';

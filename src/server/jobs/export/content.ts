@@ -5,7 +5,7 @@ import type { ExportSigning } from '../../../evidence/export/pack-export.ts';
 import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection, Tx } from '../../store/store.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
-import type { ServerContext } from '../../context.ts';
+import type { ServerContext } from '../../model/context.ts';
 import type { Abandoned, ResourceRef } from '../handler.ts';
 
 export type Selected = {

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { OperationError } from '../../../contract/resources/operation.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import type { ServerContext } from '../../context.ts';
+import type { ServerContext } from '../../model/context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';
 import { correlateError, type JobEnd, type JobHandler, type JobWrite } from '../handler.ts';
 import {

@@ -6,8 +6,7 @@ import { memoryAccess, type RandomAccess } from '../../../bytes/random-access.ts
 import { type HostedRun, runIdentitySchema } from '../../../contract/resources/run.ts';
 import type { OperationError } from '../../../contract/resources/operation.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { nextVersion } from '../../services/operations.ts';
-import { assertMove, isOpenToAgents, mayMove } from '../../states.ts';
+import { assertMove, isOpenToAgents, mayMove, nextVersion } from '../../model/states.ts';
 import type { HostedRunRow, Job, Reads, Tx } from '../../store/store.ts';
 import type { Abandoned, ResourceRef, JobWrite } from '../handler.ts';
 import type { HostedWork, RunnerHost } from './hosted-job.ts';
@@ -22,7 +21,7 @@ import {
 import { codeFacts, isCode } from '../../../codes/facts.ts';
 import { readPartFacts, type PartFacts } from '../../../evidence/bundle/part.ts';
 import { openFile } from '../../../node/evidence/file-access.ts';
-import { addBundle, storePart } from '../../admin/part.ts';
+import { addBundle, storePart } from '../../services/part.ts';
 import { holdBlobs } from '../../blobs/blobs.ts';
 
 type RunIdentity = NonNullable<HostedRun['identity']>;

@@ -1,4 +1,4 @@
-import { AMOUNT, optional, optionsOf } from '../bytes/arguments.ts';
+import { AMOUNT, optional, optionsOf } from '../../bytes/arguments.ts';
 
 /** The limits of the server; each loop over external input is bounded by one of them. Units are in the names. */
 export type ServerLimits = {

@@ -1,6 +1,6 @@
-import type { Blobs } from './blobs/blobs.ts';
-import type { Store } from './store/store.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { Store } from '../store/store.ts';
+import type { Log } from './log.ts';
 
 /** What the parts of a server and a worker share. Each takes the members that it needs. */
 export type ServerContext = {

@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseJson } from '../bytes/json/parse.ts';
-import { toUtf8 } from '../bytes/text/encoding.ts';
-import { DrillproofError } from '../errors.ts';
-import { errnoOf, ioError } from '../node/fs-errors.ts';
-import { writeDurably, writeNewFile } from '../node/durable-file.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
+import { DrillproofError } from '../../errors.ts';
+import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { writeDurably, writeNewFile } from '../../node/durable-file.ts';
 
 // Data folders and blob stores record their version, so that other versions of the program refuse them.
 const KIND = 'drillproof-data';

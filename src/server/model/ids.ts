@@ -1,8 +1,8 @@
-import { type Digest, digestOf, isDigest } from '../bytes/hash.ts';
-import { toUtf8 } from '../bytes/text/encoding.ts';
-import { DrillproofError } from '../errors.ts';
+import { type Digest, digestOf, isDigest } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
+import { DrillproofError } from '../../errors.ts';
 
-export { newId } from '../node/fs-errors.ts';
+export { newId } from '../../node/fs-errors.ts';
 
 /** An id derived from what it names, so that ingesting the same thing twice uses one id. */
 export const deriveId = (prefix: string, ...names: readonly string[]): string =>

@@ -16,8 +16,8 @@ import {
   refusedError,
   requireProject,
   writeHolding,
-} from './context.ts';
-import { deriveId } from '../ids.ts';
+} from '../model/admin-context.ts';
+import { deriveId } from '../model/ids.ts';
 
 /** Refuses a part that is not at least intact. An unreadable part, which was not verified, keeps its own code. */
 function assertIntact(report: BundleReport): void {

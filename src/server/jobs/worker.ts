@@ -11,10 +11,10 @@ import {
   optionsOf,
   TEXT,
   withMembers,
-} from '../bytes/arguments.ts';
+} from '../../bytes/arguments.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { driveJob, type Driven } from './jobs/drive.ts';
+import { driveJob, type Driven } from './drive.ts';
 import {
   correlationIdOf,
   driveDefaults,
@@ -22,20 +22,14 @@ import {
   type JobHandler,
   type Sweep,
   waitFor,
-} from './jobs/handler.ts';
-import { createHostedJob, type RunnerHost } from './jobs/run/hosted-job.ts';
-import { rerunWork } from './jobs/run/rerun.ts';
-import type { Runner, RunnerKind } from './jobs/run/runner.ts';
-import { turnWork } from './jobs/run/turn.ts';
-import type { Blobs } from './blobs/blobs.ts';
-import type { Log } from './telemetry/log.ts';
-import type { Job, Store } from './store/store.ts';
-import { buildEndpoints } from './app.ts';
-import type { ServerContext } from './context.ts';
-import { type Answer, buildErrorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
-import type { HttpRequest } from './http/request.ts';
-import { createMetrics } from './telemetry/metrics.ts';
-import { createReadiness } from './telemetry/readiness.ts';
+} from './handler.ts';
+import { createHostedJob, type RunnerHost } from './run/hosted-job.ts';
+import { rerunWork } from './run/rerun.ts';
+import type { Runner, RunnerKind } from './run/runner.ts';
+import { turnWork } from './run/turn.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { Log } from '../model/log.ts';
+import type { Job, Store } from '../store/store.ts';
 
 async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): Promise<void> {
   try {
@@ -195,41 +189,5 @@ export function createWorker(options: WorkerOptions): Worker {
       await Promise.all(active);
       clearTimeout(late);
     },
-  };
-}
-
-const ENDED = 'worker.job.';
-
-/**
- * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
- * the worker its `log`, which counts jobs.
- */
-export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
-  readonly log: Log;
-  answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
-  stopping(): void;
-} {
-  const { log } = context;
-  const metrics = createMetrics({ version: context.version, node: process.version });
-  const readiness = createReadiness(context);
-  const { '/openapi.json': _document, ...open } = buildEndpoints(metrics, readiness);
-  const endpoints = new Map(Object.entries(open));
-  return {
-    log(entry) {
-      const { event, facts } = entry;
-      if (event.startsWith(ENDED)) metrics.jobEnded(String(facts?.['kind']), event.slice(ENDED.length));
-      log(entry);
-    },
-    async answer({ path }) {
-      try {
-        const endpoint = endpoints.get(path);
-        if (endpoint === undefined) throw notFound();
-        const { body, headers } = await endpoint.answer();
-        return { status: 200, headers: { ...headers }, body };
-      } catch (error) {
-        return buildErrorAnswer(error, newCorrelationId(), log);
-      }
-    },
-    stopping: () => readiness.stop(),
   };
 }

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { authoringTurnStates } from '../../src/contract/resources/authoring.ts';
-import { buildAttemptStates, type BuildAttempt } from '../../src/contract/resources/build.ts';
-import { hostedRunStates, terminalRunStates } from '../../src/contract/resources/run.ts';
-import { operationStates } from '../../src/contract/resources/operation.ts';
-import { sessionStates } from '../../src/contract/resources/session.ts';
-import { moveAttempt } from '../../src/server/builds/drive-attempt.ts';
-import { assertMove, isEnd, mayMove, transitions, type Machine } from '../../src/server/states.ts';
-import { buildAttempt } from '../contract/resources.ts';
+import { authoringTurnStates } from '../../../src/contract/resources/authoring.ts';
+import { buildAttemptStates, type BuildAttempt } from '../../../src/contract/resources/build.ts';
+import { hostedRunStates, terminalRunStates } from '../../../src/contract/resources/run.ts';
+import { operationStates } from '../../../src/contract/resources/operation.ts';
+import { sessionStates } from '../../../src/contract/resources/session.ts';
+import { moveAttempt } from '../../../src/server/builds/drive-attempt.ts';
+import { assertMove, isEnd, mayMove, transitions, type Machine } from '../../../src/server/model/states.ts';
+import { buildAttempt } from '../../contract/resources.ts';
 
 const STATES: Record<Machine, readonly string[]> = {
   session: sessionStates,

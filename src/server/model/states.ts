@@ -1,9 +1,9 @@
-import { authoringTurnStates } from '../contract/resources/authoring.ts';
-import { buildAttemptStates } from '../contract/resources/build.ts';
-import { hostedRunStates } from '../contract/resources/run.ts';
-import { operationStates } from '../contract/resources/operation.ts';
-import { sessionStates, type WorldSession } from '../contract/resources/session.ts';
-import { DrillproofError } from '../errors.ts';
+import { authoringTurnStates } from '../../contract/resources/authoring.ts';
+import { buildAttemptStates } from '../../contract/resources/build.ts';
+import { hostedRunStates } from '../../contract/resources/run.ts';
+import { operationStates } from '../../contract/resources/operation.ts';
+import { sessionStates, type WorldSession } from '../../contract/resources/session.ts';
+import { DrillproofError } from '../../errors.ts';
 
 /** The states that may follow each state; a final state has none. */
 export type Transitions<S extends string> = Readonly<Record<S, readonly S[]>>;
@@ -72,3 +72,8 @@ export function assertMove(machine: Machine, from: string, to: string): void {
 /** Returns whether agents may use a ready world: a world of the warm pool only while it is claimed. */
 export const isOpenToAgents = ({ warmPool }: Pick<WorldSession, 'warmPool'>): boolean =>
   warmPool === undefined || warmPool.state === 'claimed';
+
+export function nextVersion(version: number): number {
+  if (version < Number.MAX_SAFE_INTEGER) return version + 1;
+  throw new DrillproofError('internal.BUG', 'the version cannot rise any further');
+}

@@ -3,7 +3,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
-import type { ServerContext } from '../context.ts';
+import type { ServerContext } from './context.ts';
 import type { OrganizationRow, ProjectRow, Reads, Tx } from '../store/store.ts';
 
 export type AdminContext = Omit<ServerContext, 'log'>;

@@ -1,0 +1,43 @@
+import { buildEndpoints } from './app.ts';
+import { type Answer, buildErrorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import type { HttpRequest } from './http/request.ts';
+import type { ServerContext } from './model/context.ts';
+import type { Log } from './model/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createReadiness } from './telemetry/readiness.ts';
+
+const ENDED = 'worker.job.';
+
+/**
+ * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
+ * the worker its `log`, which counts jobs.
+ */
+export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
+  readonly log: Log;
+  answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
+  stopping(): void;
+} {
+  const { log } = context;
+  const metrics = createMetrics({ version: context.version, node: process.version });
+  const readiness = createReadiness(context);
+  const { '/openapi.json': _document, ...open } = buildEndpoints(metrics, readiness);
+  const endpoints = new Map(Object.entries(open));
+  return {
+    log(entry) {
+      const { event, facts } = entry;
+      if (event.startsWith(ENDED)) metrics.jobEnded(String(facts?.['kind']), event.slice(ENDED.length));
+      log(entry);
+    },
+    async answer({ path }) {
+      try {
+        const endpoint = endpoints.get(path);
+        if (endpoint === undefined) throw notFound();
+        const { body, headers } = await endpoint.answer();
+        return { status: 200, headers: { ...headers }, body };
+      } catch (error) {
+        return buildErrorAnswer(error, newCorrelationId(), log);
+      }
+    },
+    stopping: () => readiness.stop(),
+  };
+}
