@@ -57,7 +57,8 @@ export async function decideIdentity(
   const projectId = requestedProject ?? hints.find((hint) => hint.projectId !== undefined)?.projectId;
   const guess = exportOf(expectManifest);
   if (guess === undefined) throw undecidableError('no file of the mirror names an export');
-  if (projectId === undefined) throw undecidableError('no file of the mirror names a project. Pass --project ID.');
+  if (projectId === undefined)
+    throw undecidableError('no file of the mirror names a project. Pass --project ID.');
   if (expectManifest !== undefined)
     return { evidenceExportId: guess, manifestDigest: expectManifest, projectId };
   const attestations = [

@@ -212,7 +212,7 @@ async function persist(write: () => Promise<Driven>, options: DriveOptions): Pro
 }
 
 /**
- * Drives a claimed job to its end. A worker whose lease expired writes nothing.
+ * Drives a claimed job to its end. A worker writes nothing once another one has claimed the job.
  * @param stopping aborted when the worker must end; the job returns to the queue
  */
 export async function driveJob(
