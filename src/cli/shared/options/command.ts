@@ -47,7 +47,11 @@ export class CliCommand extends Command {
   #checkNeeded({ option, needed }: Declared): void {
     const unmet = this.#isGiven(option.attributeName()) && needed.find((group) => !group.some(this.#isMet));
     if (unmet === undefined || unmet === false) return;
-    const flags = unmet.map((need) => this.options.find(({ long }) => long === need)?.flags ?? need);
+    const flags = unmet.map(
+      (need) =>
+        this.options.find(({ long }) => long === need)?.flags ??
+        (need.startsWith('[') ? `the argument ${need}` : need),
+    );
     throw usageError(`${option.long} needs ${unmet.join(' or ')}`, `Add ${flags.join(' or ')}.`);
   }
 
