@@ -186,7 +186,7 @@ export async function removeReleased(context: ServerContext, signal: AbortSignal
       try {
         if (await removeUnneeded(context, digest)) removed++;
       } catch (error) {
-        log({ level: 'warn', event: 'retention.blob.left', facts: { digest }, error });
+        log({ level: 'warn', event: 'retention.blob.failed', facts: { digest }, error });
       }
     }
     digests = await store.blobs.removals(digests.at(-1) ?? '', BATCH);

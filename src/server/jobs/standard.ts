@@ -34,7 +34,7 @@ async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Pr
 export const listHousekeeping = (context: ServerContext): readonly Sweep[] => {
   const { store, now, log } = context;
   const onError = (error: unknown): void =>
-    log({ level: 'warn', event: 'worker.attempt.left', facts: { sweep: 'build-attempts' }, error });
+    log({ level: 'warn', event: 'builds.attempt.failed', facts: { sweep: 'build-attempts' }, error });
   return [
     {
       name: 'build-attempts',
