@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { closeAfter } from '../bytes/async.ts';
 import { attempt, errnoOf, ioError } from './fs-errors.ts';
 
 /** Flushes an open file. Throws the errors of the system unchanged. */
@@ -51,7 +52,7 @@ export async function writeNewFile(path: string, chunks: Chunks, mode = 0o666): 
 export async function writeInPlace(path: string, chunks: Chunks): Promise<void> {
   // It stays open for the second call: a reader would take its end for the end of the data.
   const probe = await open(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
-  const file = await open(path, constants.O_WRONLY).finally(() => probe.close());
+  const file = await closeAfter(probe, () => open(path, constants.O_WRONLY));
   try {
     for await (const chunk of chunks) await writeChunk(file.fd, chunk, writeLater);
   } finally {
