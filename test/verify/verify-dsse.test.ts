@@ -128,6 +128,15 @@ describe('an envelope by itself', () => {
     expect(stateOf(verifyAlone(envelope, {}), 'dsse.threshold')).toBe('passed');
   });
 
+  it('does not state that enough trusted keys signed it if the named key is trusted for another issuer', () => {
+    const report = verifyAlone(envelope, { trust: makeTrust(signer, { issuer: 'another' }) });
+    expect([report.verdict, stateOf(report, 'attestation.key'), stateOf(report, 'dsse.threshold')]).toEqual([
+      'invalid',
+      'failed',
+      'not_checked',
+    ]);
+  });
+
   it('is not read beyond the limit of documents', () => {
     expect(verifyAlone(envelope, limitOf(envelope.length)).verdict).toBe('valid');
     const report = verifyAlone(envelope, limitOf(envelope.length - 1));

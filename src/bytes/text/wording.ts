@@ -120,3 +120,7 @@ export function didYouMean(text: string, candidates: readonly string[]): string 
   const last = names.at(-1)!;
   return `Did you mean ${names.length === 1 ? last : `${names.slice(0, -1).join(', ')} or ${last}`}?`;
 }
+
+/** `a, b and c`. */
+export const joinWords = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

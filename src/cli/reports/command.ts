@@ -1,4 +1,4 @@
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Client, ExportRef, LocalReportItem } from '../../client/client.ts';
 import { httpStatusOf } from '../../client/http/errors.ts';
 import { TransportError } from '../../errors.ts';
@@ -80,7 +80,9 @@ function assertExpected(
 ): void {
   const count = typeof expected === 'number' ? expected : expected.length;
   if (items.length !== count)
-    throw mismatchError(`the list has ${items.length} local reports, and the export has ${count}`);
+    throw mismatchError(
+      `the list has ${countNoun(items.length, 'local report')}, and the export has ${count}`,
+    );
   if (typeof expected === 'number') return;
   for (const [at, { source, archive }] of items.entries()) {
     const row = expected[at]!;

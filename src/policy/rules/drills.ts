@@ -1,3 +1,4 @@
+import { countNoun, joinWords } from '../../bytes/text/wording.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { findLargest } from '../../bytes/async.ts';
 import type { PolicyDocument } from '../document/document.ts';
@@ -48,9 +49,9 @@ function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Pro
     message: latest
       ? 'the latest run of the drill is not as required'
       : 'there are fewer verified bundles of the drill than required',
-    expected: `${latest ? 'the latest run' : `at least ${min}`}${formatRequirement(requirement)}`,
+    expected: `${latest ? 'the latest run' : `at least ${countNoun(min, 'bundle')}`}${formatRequirement(requirement)}`,
     actual: [
-      `${count}${seeds > 1 ? ` with ${kinds} different ${kinds === 1 ? 'seed' : 'seeds'}` : ''}`,
+      `${latest ? `${count} of ${countNoun(deciding.length, 'latest run')}` : countNoun(count, 'bundle')}${seeds > 1 ? ` with ${kinds} different ${kinds === 1 ? 'seed' : 'seeds'}` : ''}`,
       ...(passRate === undefined ? [] : [`${passed} of ${meeting.length} passed`]),
     ].join(', '),
     ...defined({ causes: unread > 0 ? UNWAIVABLE : undefined }),
@@ -211,12 +212,12 @@ function listWords(requirement: Requirement): readonly string[] {
 
 function formatRequirement(requirement: Requirement): string {
   const words = listWords(requirement);
-  return words.length === 0 ? '' : ` with ${words.join(', ')}`;
+  return words.length === 0 ? '' : ` with ${joinWords(words)}`;
 }
 
 export function formatRequired(required: RequiredDrill): string {
   const { min = 1, drill, ...rest } = requirementOf(required);
   const times = min === 1 ? 'at least once' : `at least ${min} times`;
-  const place = rest.latest === true ? ', in the latest run' : '';
-  return `${drill}, ${times}${formatRequirement({ drill, ...rest })}${place}`;
+  const place = rest.latest === true ? ' in the latest run' : '';
+  return `${drill} ${times}${place}${formatRequirement({ drill, ...rest })}`;
 }

@@ -333,7 +333,8 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'completeness.coverage': defineRule({
     member: ({ completeness }) => completeness?.coverage,
     evaluate: () => requireCoverage,
-    sentence: () => 'A digest or signature must cover every byte of every input.',
+    sentence: () =>
+      'A digest or signature must cover every byte of every input, apart from the claims of export.json.',
   }),
   'trials.complete': defineRule({
     member: (policy) => trialsOf(policy).complete,

@@ -1,4 +1,4 @@
-import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime, joinWords } from '../../bytes/text/wording.ts';
 import type {
   BundleReport,
   Coverage,
@@ -130,10 +130,6 @@ function listUnsigned({ signer, parts, localReports, coverage, checks }: ExportR
       : [`${countNoun(coverage.uncovered.length, 'file')} without a digest`]),
   ];
 }
-
-/** `a, b and c`. */
-const joinWords = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 const MAX_FILES = 10;
 

@@ -12,7 +12,16 @@ import type { SignatureClaim, SignaturesResult } from '../../trust/signatures.ts
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { verifyAhead, verifySignature, type VerifySignature } from '../../trust/key/signer.ts';
-import { NOTHING, endCheck, joinSteps, noteFindings, recordCheck, type Step, type StepOf } from '../step.ts';
+import {
+  NOTHING,
+  endCheck,
+  hasPassed,
+  joinSteps,
+  noteFindings,
+  recordCheck,
+  type Step,
+  type StepOf,
+} from '../step.ts';
 import { statementFinding } from '../finding.ts';
 import { listTypes, type Settings, type StatementPurpose } from '../options.ts';
 import type { SignedBy, Finding } from '../report.ts';
@@ -95,10 +104,9 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
   const attempt = { key: signingKey.value, sound, message };
   const signature = checkSignature(attempt, counted.value, context);
   const second = checkSecondCrypto(attempt, signature, context);
-  const enough = threshold === undefined ? NOTHING : counted;
-  const trusted = [format, signingKey, signature, enough].every(({ checks }) =>
-    checks.every(({ state }) => state === 'passed'),
-  );
+  const isNamed = haveAllPassed(format, signingKey, signature);
+  const enough = threshold === undefined ? NOTHING : isNamed ? counted : withoutNamed(counted);
+  const trusted = isNamed && haveAllPassed(enough);
   const { issuer, keyId, issuedAtMs } = statement;
   return {
     ...joinSteps([format, signingKey, signature, second, enough]),
@@ -107,6 +115,18 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
     keys: trusted ? counted.value.keys : [],
   };
 }
+
+const haveAllPassed = (...steps: readonly Step[]): boolean =>
+  steps.every(({ checks }) => checks.every(({ state }) => state === 'passed'));
+
+/** Countersignatures are not enough without the key that the statement names. */
+const withoutNamed = (counted: Step): Step =>
+  hasPassed(counted, 'dsse.threshold')
+    ? {
+        ...endCheck('dsse.threshold', 'not_checked', 'the key that the statement names does not count'),
+        findings: counted.findings,
+      }
+    : counted;
 
 /** The verification of signatures for `verifySigned`, done before it where only an asynchronous implementation is fast. */
 export function verifySignedAhead(

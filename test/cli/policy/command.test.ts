@@ -188,7 +188,7 @@ it('policy explain and check report a waiver that removes integrity', async () =
 it('policy explain lists the rules, the waivers and the rules that are absent', async () => {
   await writeFile('words.yaml', `${HEAD}drills: {required: [checkout]}\nwaivers: [{${WAIVER}}]\n`);
   const stdout = await expectPass('policy explain words.yaml');
-  expect(stdout).toContain('Each of these must be present and verified: checkout, at least once.');
+  expect(stdout).toContain('Each of these must be present and verified: checkout at least once.');
   expect(stdout).toContain('which has passed');
   expect(stdout).toContain('no statement is older than allowed (age.max)');
   expect(stdout).not.toContain('no statement is older than allowed (drills.required)');

@@ -25,13 +25,17 @@ export function describeFailure(error: unknown, interrupted: boolean): Failure {
   const { hint, ...rest } = details ?? {};
   return {
     code,
-    message,
-    action: typeof hint === 'string' ? hint : codeEntry(code).action,
-    ...defined({ path }),
+    message: hideUsers(message),
+    action: typeof hint === 'string' ? hideUsers(hint) : codeEntry(code).action,
+    ...defined({ path: path && hideUsers(path) }),
     ...(Object.keys(rest).length > 0 && { details: rest }),
     exit: interrupted ? EXIT.interrupted : exitOfCode(code),
   };
 }
+
+/** Removes users and passwords from addresses, also from mistyped ones and from those in the place of a path. */
+const hideUsers = (text: string): string =>
+  text.replaceAll(/\b([a-z][a-z0-9+.-]*:\/{1,2})[^\s/@]+@/gi, '$1…@');
 
 export const createInterruptedError = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });

@@ -30,6 +30,12 @@ describe('a failure', () => {
     },
   );
 
+  it.each(['ftp://u:S3CRET@h/x', 'https:/u:S3CRET@h', 'https://S3CRET@h'])('hides the user of %s', (path) => {
+    const message = `cannot read ${path}`;
+    const failure = describeFailure(new DrillproofError('io.NOT_FOUND', message, { path }), false);
+    expect(formatFailureText(failure) + formatFailureJson(failure)).not.toContain('S3CRET');
+  });
+
   it('names its path unless the message names it', () => {
     expect(format(new DrillproofError('io.EXISTS', 'it exists', { path: 'a/b' }))).toContain(
       'it exists (a/b)',
