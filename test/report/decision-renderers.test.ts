@@ -52,6 +52,21 @@ it('a decision names the warnings about an input and its bundles next to its ver
   expect(decisionRenderers.html(decision({ inputs }))).toContain('export.FILE_UNCOVERED, coverage.LOW');
 });
 
+it('a warning about evidence that no violation names is one entry of every format, with its inputs', () => {
+  const warnings = ['coverage.LOW'] as const;
+  const inputs = [input({ name: 'a.zip', warnings }), input({ name: 'b.zip', warnings }), input()];
+  const warned = decision({ inputs });
+  for (const [format, render] of Object.entries(decisionRenderers)) {
+    const shown = render(warned);
+    expect(shown, format).toContain('coverage.LOW');
+    if (format !== 'json') expect(shown.replaceAll(/\s+/g, ' '), format).toContain('a.zip, b.zip');
+  }
+  expect(read(warned).map(({ name }) => name)).toEqual(['notice', 'warning']);
+  const named = violation({ state: 'warned', code: 'policy.WARNING_REFUSED', findings: warnings });
+  const rules = [rule('findings.warnings', [named, { ...named, input: 1 }])];
+  expect(count(read(decision({ inputs, rules })), 'warning')).toBe(2);
+});
+
 describe('annotations of GitHub Actions', () => {
   it('begin with the answer', () => {
     expect([YES, NO, UNSURE].map((item) => read(item)[0]?.name)).toEqual(['notice', 'error', 'error']);

@@ -51,7 +51,13 @@ function buildAnswerSuite(decision: Decision, reasons: readonly Reason[]): Suite
   const kind = ANSWERED[decision.answer];
   const failed = kind === 'passed' ? {} : { message: formatAnswer(decision), body };
   const name = 'the answer of the policy is yes';
-  return { name: DECISION_RULE, judged: decision.inputs.length, cases: [{ name, kind, ...failed }] };
+  const warnings = reasons.filter(({ rule, state }) => rule === DECISION_RULE && state === 'warned');
+  const cases = warnings.map((reason) => buildSubjectCase(`${reason.code} ${nameCase(reason)}`, [reason]));
+  return {
+    name: DECISION_RULE,
+    judged: decision.inputs.length,
+    cases: [{ name, kind, ...failed }, ...cases],
+  };
 }
 
 function buildRuleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {

@@ -3,10 +3,11 @@ import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
-import type { Decision, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
+import type { Decision, EvaluatedInput, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import { findGateCall, formatRun } from '../text/facts.ts';
+import { groupBy } from '../text/tally.ts';
 import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
@@ -50,7 +51,7 @@ export function actionOf({ rule, code, state, findings = [] }: Violation): strin
   return state === 'not_checked' && isCodeOfRule ? UNDECIDED_ACTION : codeEntry(code).action;
 }
 
-/** The name of the entry for an answer that no rule explains. */
+/** The name of an entry that no rule explains: an answer, or a warning about the evidence. */
 export const DECISION_RULE = 'decision';
 
 /**
@@ -80,15 +81,17 @@ export type Reason = {
 const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'warned', 'waived'];
 
 /**
- * All violations, worst first: failed, undecided, warned, waived. Unless the answer is `yes` there is at least one that
- * is not waived, so that no format is empty if something is wrong.
+ * All violations, worst first: failed, undecided, warned, waived; and the warnings about the evidence that no violation
+ * names. Unless the answer is `yes` there is at least one that is not waived, so that no format is empty if something is
+ * wrong.
  */
 export function reasonsOf(decision: Decision): readonly Reason[] {
   const violations = decision.rules.flatMap((rule) => rule.violations);
   const seen = new Map<string, number>();
-  const reasons = violations
-    .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
-    .map((violation) => reasonOf(decision, violation, seen));
+  const reasons = [
+    ...violations.map((violation) => reasonOf(decision, violation, seen)),
+    ...listWarnings(decision),
+  ].toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const isExplained =
     decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived' && state !== 'warned');
   return isExplained ? reasons : [buildUnknownReason(decision), ...reasons];
@@ -132,6 +135,41 @@ function fingerprintOf(facts: readonly string[], seen: Map<string, number>): str
   seen.set(digest, times + 1);
   const unique = times === 0 ? digest : digestOf(canonicalBytes([digest, String(times)]));
   return unique.slice('sha256:'.length);
+}
+
+/** The codes of warnings about an input and its bundles, each once. */
+export const warningsOf = ({ warnings = [], evidence = [] }: EvaluatedInput): readonly Code[] => [
+  ...new Set([...warnings, ...evidence.flatMap((bundle) => bundle.warnings ?? [])]),
+];
+
+const MAX_NAMES = 10;
+
+/** One entry for each code of a warning, with the inputs that have it. */
+export function listWarnings({ inputs, rules }: Decision): readonly Reason[] {
+  const violations = rules.flatMap((rule) => rule.violations);
+  const found = inputs.flatMap((input, at) =>
+    warningsOf(input)
+      .filter((code) => !violations.some((named) => named.input === at && named.findings?.includes(code)))
+      .map((code) => ({ code, at, name: input.name })),
+  );
+  return [...groupBy(found, ({ code }) => code).values()].map((group) => {
+    const [{ code, at }] = group;
+    const names = group.map(({ name }) => name);
+    const more = names.length - MAX_NAMES;
+    const subject = names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
+    return {
+      rule: DECISION_RULE,
+      title: 'a warning about the evidence',
+      state: 'warned',
+      code,
+      at,
+      subject: escapeText(subject),
+      message: codeEntry(code).meaning,
+      findings: [],
+      action: codeEntry(code).action,
+      fingerprint: fingerprintOf([DECISION_RULE, ...names, code], new Map()),
+    };
+  });
 }
 
 function buildUnknownReason({ answer, inputs }: Decision): Reason {

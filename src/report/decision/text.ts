@@ -1,7 +1,15 @@
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
-import { actionOf, ANSWER_WORDS, formatAnswer, formatWaiver } from './reasons.ts';
+import {
+  actionOf,
+  ANSWER_WORDS,
+  formatAnswer,
+  formatWaiver,
+  listWarnings,
+  type Reason,
+  warningsOf,
+} from './reasons.ts';
 import { findGateCall, formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
@@ -47,7 +55,12 @@ export function formatDecision(page: Page, decision: Decision, detail: Detail = 
       { title: 'Rules', lines: rules.flatMap((rule) => formatRule(page, rule)) },
       ...VIOLATION_TITLES.map(([title, state]) => ({
         title,
-        lines: rules.flatMap((rule) => formatViolations(page, rule, state)),
+        lines: [
+          ...rules.flatMap((rule) => formatViolations(page, rule, state)),
+          ...(state === 'warned'
+            ? listWarnings(decision).flatMap((reason) => formatWarning(page, reason))
+            : []),
+        ],
       })),
       { title: 'Waivers that do not count', lines: formatUnusedWaivers(page, decision) },
       buildFailuresSection(page, failures, ({ rule }) => rule),
@@ -79,11 +92,6 @@ function formatPolicy(page: Page, decision: Decision): string[] {
 
 const formatInputs = (page: Page, inputs: readonly EvaluatedInput[]): string[] =>
   formatFirst(inputs, MAX_INPUTS, (input) => wrapLabel(page, '  - ', formatInput(input)));
-
-/** The codes of warnings about an input and its bundles, each once. */
-export const warningsOf = ({ warnings = [], evidence = [] }: EvaluatedInput): readonly string[] => [
-  ...new Set([...warnings, ...evidence.flatMap((bundle) => bundle.warnings ?? [])]),
-];
 
 function formatInput(input: EvaluatedInput): string {
   const { name, kind, id, verdict, completeness, bundles, localReports } = input;
@@ -171,6 +179,12 @@ function formatViolations(page: Page, { rule, violations }: RuleResult, state: V
     ...formatFirst(group, MAX_CASES, (violation) => formatViolation(page, violation), 4),
   ]);
 }
+
+const formatWarning = (page: Page, { code, subject, message, action }: Reason): string[] => [
+  `  ${page.paint.bold(code ?? '')}`,
+  ...wrapLabel(page, '    to do: ', action),
+  ...wrapLabel(page, '    - ', `${subject}: ${message}`),
+];
 
 function formatViolation(page: Page, violation: Violation): string[] {
   const { findings = [], waiver } = violation;

@@ -1,8 +1,7 @@
 import { count, countNoun, isoTime } from '../../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
 import { RULES } from '../../../policy/catalogue.ts';
-import { formatAnswer, type Reason, reasonsOf } from '../../decision/reasons.ts';
-import { warningsOf } from '../../decision/text.ts';
+import { formatAnswer, type Reason, reasonsOf, warningsOf } from '../../decision/reasons.ts';
 import { findGateCall } from '../../text/facts.ts';
 import {
   type ItemColumn,
