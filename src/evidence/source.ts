@@ -207,8 +207,16 @@ const ENVELOPES = {
   ],
 } as const;
 
+/** Kinds that no part has, even if it is damaged: those of readable text. */
+const TEXTS = {
+  'an empty file': [/^$/, WHOLE],
+  'a JSON document': [/^\s*[[{]/, WHOLE],
+  'a text file': [/^/, WHOLE],
+} as const;
+
 export type OtherKind = keyof typeof OTHER_KINDS | keyof typeof ENVELOPES;
-const KINDS: Readonly<Record<OtherKind, readonly [RegExp, string]>> = { ...OTHER_KINDS, ...ENVELOPES };
+type Kind = OtherKind | keyof typeof TEXTS;
+const KINDS: Readonly<Record<Kind, readonly [RegExp, string]>> = { ...OTHER_KINDS, ...ENVELOPES, ...TEXTS };
 
 /** Bytes in which a pattern is looked for. */
 const HEAD_BYTES = 4096;
@@ -218,6 +226,19 @@ export function recognizeKind(start: Uint8Array): OtherKind | undefined {
   const text = new TextDecoder().decode(start.subarray(0, HEAD_BYTES));
   const kind = findKind(OTHER_KINDS, text);
   return kind === 'a signed envelope' ? (findKind(ENVELOPES, readPredicateType(start)) ?? kind) : kind;
+}
+
+const CONTROL = /[^\P{Cc}\s]/u;
+
+/** Recognizes readable text. The signature of a ZIP has control characters, and so have damaged archives. */
+function recognizeText(start: Uint8Array): keyof typeof TEXTS | undefined {
+  try {
+    // The last character can be cut off.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return CONTROL.test(text) ? undefined : findKind(TEXTS, text);
+  } catch {
+    return undefined;
+  }
 }
 
 const findKind = <K extends string>(
@@ -239,32 +260,33 @@ function readPredicateType(envelope: Uint8Array): string {
 export const START_BYTES = 2 ** 20;
 
 /** The error for a file of another kind, with the place where it belongs. */
-export const otherKindError = (name: string, kind: OtherKind): DrillproofError =>
-  new DrillproofError('export.NOT_AN_EXPORT', `${name} is ${kind}, not evidence`, {
-    details: { hint: KINDS[kind][1] },
-  });
+export const otherKindError = (name: string, kind: Kind): DrillproofError =>
+  refuse(name, kind, KINDS[kind][1]);
+
+const refuse = (name: string, kind: string, hint: string): DrillproofError =>
+  new DrillproofError('export.NOT_AN_EXPORT', `${name} is ${kind}, not evidence`, { details: { hint } });
+
+const BUILD = 'It contains what the drills ran. Give an export or a part, which contain what they recorded.';
 
 /**
- * Opens one file as an export or a part. A file that is not a readable ZIP is opened as a part, so that verification
- * reports what is wrong with it.
- * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`; `export.NOT_AN_EXPORT` for a file of another known
- *   kind
+ * Opens the file of this name as an export or a part. A damaged ZIP is opened as a part, so that verification reports
+ * what is wrong with it. Only for files that the caller gives as evidence: a part in an export is never refused.
+ * @throws DrillproofError `io.UNREADABLE`, `io.CHANGED`; `export.NOT_AN_EXPORT` for text and for a file of another
+ *   known kind
  */
-export async function openZipEvidence<A extends RandomAccess>(access: A): Promise<ZipEvidence<A>> {
+export async function openZipEvidence<A extends RandomAccess>(
+  access: A,
+  name: string,
+  recognize: (start: Uint8Array) => Kind | undefined = (start) =>
+    recognizeKind(start) ?? recognizeText(start),
+): Promise<ZipEvidence<A>> {
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (!(error instanceof DrillproofError) || !error.code.startsWith('zip.')) throw error;
-    const kind = recognizeKind(await readExactly(access, 0, Math.min(access.size, START_BYTES), 'the file'));
+    const kind = recognize(await readExactly(access, 0, Math.min(access.size, START_BYTES), name));
     if (kind === undefined) return undefined;
-    throw otherKindError('the file', kind);
+    throw otherKindError(name, kind);
   });
-  if (archive !== undefined && isBuild(archive)) {
-    const details = {
-      hint: 'It contains what the drills ran. Give an export or a part, which contain what they recorded.',
-    };
-    throw new DrillproofError('export.NOT_AN_EXPORT', 'the file is a build archive, not evidence', {
-      details,
-    });
-  }
+  if (archive !== undefined && isBuild(archive)) throw refuse(name, 'a build archive', BUILD);
   if (archive === undefined || !isExport(archive)) return { kind: 'part', access };
   return { kind: 'export', source: zipSource(archive), archive };
 }

@@ -5,6 +5,7 @@ import {
   isExportPath,
   type OpenFile,
   openZipEvidence,
+  type recognizeKind,
 } from '../evidence/source.ts';
 import { isS3Url, type AwsEnvironment } from './s3/location.ts';
 import { openVolume } from './open-volume.ts';
@@ -18,8 +19,8 @@ export type OpenEvidence =
   | { readonly kind: 'part'; readonly access: OpenFile; close(): Promise<void> };
 
 /**
- * Opens evidence of any form (formats §1): a folder, a prefix in S3, an export in one ZIP, or a part. A file that is
- * not a readable ZIP is opened as a part, so that verification reports its problems.
+ * Opens evidence of any form (formats §1): a folder, a prefix in S3, an export in one ZIP, or a part. A damaged ZIP is
+ * opened as a part, so that verification reports its problems; a text file is refused.
  * @param path a path, or an address `s3://bucket/prefix`, for which `env` holds the AWS variables
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `export.NOT_AN_EXPORT`; for S3 also
  *   `usage.INVALID`, `io.PACKAGE_MISSING`
@@ -36,8 +37,9 @@ export async function openEvidence(path: string, env: AwsEnvironment = process.e
   const volume = await openVolume(path, env);
   try {
     const file = await volume.openFile();
-    if (file === undefined) return await openTree(volume, isS3Url(path) ? volume.name : path);
-    const opened = await openZipFile(file);
+    const name = isS3Url(path) ? volume.name : path;
+    if (file === undefined) return await openTree(volume, name);
+    const opened = await openZipFile(file, name);
     const close = async (): Promise<void> => {
       await opened.close();
       await volume.close();
@@ -58,9 +60,13 @@ async function openTree(volume: Volume, name: string): Promise<OpenEvidence> {
 }
 
 /** Opens one file as an export or a part, and closes it if that fails. @throws DrillproofError `io.UNREADABLE` */
-export async function openZipFile(access: OpenFile): Promise<OpenEvidence> {
+export async function openZipFile(
+  access: OpenFile,
+  name: string,
+  recognize?: typeof recognizeKind,
+): Promise<OpenEvidence> {
   const close = (): Promise<void> => access.close();
-  const opened = await openZipEvidence(access).catch(async (error: unknown) => {
+  const opened = await openZipEvidence(access, name, recognize).catch(async (error: unknown) => {
     await close();
     throw error;
   });

@@ -149,7 +149,7 @@ export async function openTree(
   const { name, files, folders } = tree;
   const [[path, blob] = []] = files;
   if (path !== undefined && blob !== undefined && files.size === 1 && folders.length === 0 && path === name) {
-    const opened = await openZipEvidence(blobAccess(blob, { path, ...(onRead && { onRead }) }));
+    const opened = await openZipEvidence(blobAccess(blob, { path, ...(onRead && { onRead }) }), name);
     if (opened.kind === 'part') return opened;
     const entries = new Map(opened.archive.entries.map((entry) => [entry.name, entry]));
     const blobOf = (entryPath: string): Blob | undefined => {

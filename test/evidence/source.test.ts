@@ -104,23 +104,41 @@ describe('the kind of a file that is not evidence', async () => {
     ['a policy', toUtf8('kind: policy\n')],
     ['a policy', toUtf8('{"schemaVersion":1,"kind":"policy"}')],
     ['a page in HTML', toUtf8('\n<!DOCTYPE html>\n<html>')],
-    [undefined, toUtf8('kind: other\nabout: "kind: policy"\n')],
     [undefined, toUtf8('PK\u0003\u0004kind: policy')],
-    [undefined, new Uint8Array()],
   ])('is %s', async (kind, bytes) => {
     expect(recognizeKind(bytes)).toBe(kind);
-    const opened = openZipEvidence(memoryAccess(bytes));
+    const opened = openZipEvidence(memoryAccess(bytes), 'f');
     if (kind === undefined) expect((await opened).kind).toBe('part');
     else await expect(opened).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT' });
   });
 
+  const cut = Object.entries(exported)
+    .find(([path]) => path.endsWith('.zip'))![1]
+    .subarray(0, 1000);
+  test.each<[string, Uint8Array, string?]>([
+    ['of text', toUtf8('kind: other\nabout: "kind: policy"\n'), 'a text file'],
+    ['with a character cut off at its end', toUtf8('text \u20ac').subarray(0, -1), 'a text file'],
+    ['in JSON', toUtf8('{"schemaVersion":"dr.build-lock.v1"}'), 'a JSON document'],
+    ['without bytes', new Uint8Array(), 'an empty file'],
+    ['of text with a control character', toUtf8('text\u0000')],
+    ['of other bytes', Uint8Array.of(0x74, 0xff)],
+    ['that is the beginning of a part', cut],
+    ['that is a part with other first bytes', Uint8Array.of(0x7b, 0x22, 0x6b, 0x22, ...cut.subarray(4))],
+  ])('of a file %s, given as evidence, is named only for readable text', async (_, bytes, kind) => {
+    expect(recognizeKind(bytes)).toBeUndefined();
+    const opened = openZipEvidence(memoryAccess(bytes), 'f');
+    if (kind === undefined) return expect((await opened).kind).toBe('part');
+    const message = `f is ${kind}, not evidence`;
+    await expect(opened).rejects.toMatchObject({ code: 'export.NOT_AN_EXPORT', message });
+  });
+
   test('is a build archive for a ZIP with build.json, but not if it has a manifest.json', async () => {
     const build = ['build.json', toUtf8('{}')] as const;
-    await expect(openZipEvidence(memoryAccess(await pack([build])))).rejects.toMatchObject({
+    await expect(openZipEvidence(memoryAccess(await pack([build])), 'f')).rejects.toMatchObject({
       code: 'export.NOT_AN_EXPORT',
     });
     const part = await pack([build, ['manifest.json', toUtf8('{}')]]);
-    expect((await openZipEvidence(memoryAccess(part))).kind).toBe('part');
+    expect((await openZipEvidence(memoryAccess(part), 'f')).kind).toBe('part');
   });
 
   test('is found in linear time in a megabyte that almost matches', () => {

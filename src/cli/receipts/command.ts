@@ -17,7 +17,7 @@ import { JOURNALS } from '../../evidence/export/receipt.ts';
 import { listMissing } from '../../node/scrub-archive.ts';
 import { checkName, missingFinding } from '../../scrub/result.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, memorySource, readWhole } from '../../evidence/source.ts';
+import { type EvidenceSource, memorySource, readWhole, recognizeKind } from '../../evidence/source.ts';
 import { listMirrors } from '../../evidence/subtrees.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import { isS3Url } from '../../node/s3/location.ts';
@@ -211,7 +211,7 @@ async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
       close: () => volume.close(),
     };
   }
-  const file = await openZipFile(await openFile(path));
+  const file = await openZipFile(await openFile(path), path, recognizeKind);
   if (file.kind === 'export') return { ...file, listMissing: listNone };
   await file.close();
   const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name

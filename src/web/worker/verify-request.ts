@@ -42,8 +42,7 @@ type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly B
 /** Verifies the files that the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
-  if (isDocuments(tree) || tree.files.size === 1) await refuseOtherKinds(tree);
-  if (isDocuments(tree)) return { verified: await verifySignedReports(request), parts: [] };
+  if (await holdsSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
   const trust = readKeyFiles(keys, SIGNER_PURPOSES);
   const evidence = await openTree(tree, context.onRead);
   context.onOpen(await countReads(evidence));
@@ -66,15 +65,18 @@ export async function verifyRequest(request: Request, context: RequestContext): 
 
 const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
 
-/** @throws DrillproofError `export.NOT_AN_EXPORT` for a file of another kind, with the place where it belongs */
-async function refuseOtherKinds(tree: BlobTree): Promise<void> {
+/** @throws DrillproofError `export.NOT_AN_EXPORT` for another document among several, with the place where it belongs */
+async function holdsSignedReports(tree: BlobTree): Promise<boolean> {
+  if (!isDocuments(tree)) return false;
   for (const [name, file] of tree.files) {
     const access = blobAccess(file, { path: name });
     const kind = recognizeKind(await access.read(0, Math.min(file.size, START_BYTES)));
-    if (SIGNED.has(kind) || (kind === undefined && !isDocuments(tree))) continue;
+    if (SIGNED.has(kind)) continue;
+    if (tree.files.size === 1) return false;
     if (kind !== undefined) throw otherKindError(name, kind);
     throw new DrillproofError('export.NOT_AN_EXPORT', `${name} is neither evidence nor a signed report`);
   }
+  return true;
 }
 
 const weigh = (bytes: number): number => (bytes > HOLD_BYTES ? 2 : 1) * bytes;

@@ -143,15 +143,14 @@ describe('the path of evidence', () => {
       expect(errorsOf(await verifyEvidence(path))).toContain('export.MANIFEST_MISSING');
   });
 
-  test('is a part if it is its archive, or not a readable ZIP', async () => {
+  test('is a part if it is its archive, or a damaged ZIP', async () => {
     const { bytes } = await makePart(1);
     const at = await makeFolderIn(root, {
       'part.zip': bytes,
       'cut.zip': bytes.subarray(0, 100),
-      'text.zip': 'text',
-      empty: '',
+      'zeros.zip': new Uint8Array(100),
     });
-    for (const name of ['part.zip', 'cut.zip', 'text.zip', 'empty'])
+    for (const name of ['part.zip', 'cut.zip', 'zeros.zip'])
       expect(await openKind(join(at, name))).toBe('part');
   });
 

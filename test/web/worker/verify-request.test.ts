@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { pack } from '../../support/evidence.ts';
 import { HOLD_BYTES } from '../../../src/web/blob-access.ts';
 import type { PartAnswer, PartJob } from '../../../src/web/worker/messages.ts';
-import { createPortPool } from '../../../src/web/worker/verify-request.ts';
+import { createPortPool, verifyRequest } from '../../../src/web/worker/verify-request.ts';
 import type { BundleReport } from '../../../src/verify/report.ts';
 import type { Listing } from '../../../src/verify/part/context.ts';
 
@@ -28,4 +29,37 @@ test.each([
   }
   expect(await Promise.all(results)).toHaveLength(3);
   port1.close();
+});
+
+const verify = (name: string, files: Readonly<Record<string, Uint8Array | string>>) => {
+  const entries = Object.entries(files).map(
+    ([path, bytes]) => [path, new Blob([bytes as BlobPart])] as const,
+  );
+  const tree = { name, files: new Map(entries), folders: [] };
+  const context = { ports: [], onRead: () => {}, onOpen: () => {}, onProgress: () => {} };
+  return verifyRequest({ tree, keys: [], envelopes: [], asOfMs: 0 }, context);
+};
+
+test.each([
+  ['build.json', '{"schemaVersion":"dr.build-lock.v1"}', 'a JSON document'],
+  ['SHA256SUMS', 'aa  manifest.json\n', 'a text file'],
+  ['empty.txt', '', 'an empty file'],
+  ['build.zip', await pack([['build.json', new Uint8Array()]]), 'a build archive'],
+])('a chosen file %s that is not evidence is refused by its name', async (name, bytes, kind) => {
+  const message = `${name} is ${kind}, not evidence`;
+  await expect(verify(name, { [name]: bytes })).rejects.toMatchObject({
+    code: 'export.NOT_AN_EXPORT',
+    message,
+  });
+});
+
+test.each<[string, string, string]>([
+  ['a damaged part as a file', 'part.zip', 'part.zip'],
+  ['a damaged part with the name of a document', 'part.json', 'part.json'],
+  ['a text as the only part of a folder', 'folder', 'parts/evidence_000000000001.zip'],
+])('%s is failed evidence', async (_, name, path) => {
+  vi.stubGlobal('VERSION', '0');
+  const bytes = name === 'folder' ? 'kind: policy\n' : Uint8Array.of(0x80, 0, 1, 2);
+  const { verified } = await verify(name, { [path]: bytes });
+  expect(JSON.parse(verified.json)).toMatchObject({ verdict: 'failed' });
 });
