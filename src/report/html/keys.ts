@@ -50,7 +50,11 @@ const keyOf = ({ issuer, keyId, issuedAtMs, subject }: Signed): string =>
 const nameOf = ({ issuer, keyId }: Pick<SignedBy, 'issuer' | 'keyId'>): string =>
   JSON.stringify([issuer, keyId]);
 
-export function renderKeys(rows: readonly KeyRow[], asOfMs: number): Markup {
+export function renderKeys(
+  rows: readonly KeyRow[],
+  asOfMs: number,
+  now = 'the time of the verification',
+): Markup {
   if (rows.length === 0) return html`<p>No trusted key signed anything, and no trust store was given.</p>`;
   const signed = rows.filter(({ issuedAtMs }) => issuedAtMs.length > 0);
   const columns: readonly ItemColumn<KeyRow>[] = [
@@ -59,7 +63,7 @@ export function renderKeys(rows: readonly KeyRow[], asOfMs: number): Markup {
     ['Valid', ({ key }) => (key === undefined ? 'unknown' : formatValidity(key, asOfMs))],
     ['Signed', ({ issuedAtMs }) => formatSigned(issuedAtMs)],
   ];
-  return html`${renderItems('Keys with their fingerprints', columns, rows)}${signed.length === 0 ? undefined : renderTimeline(signed, asOfMs)}`;
+  return html`${renderItems('Keys with their fingerprints', columns, rows)}${signed.length === 0 ? undefined : renderTimeline(signed, asOfMs, now)}`;
 }
 
 const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
@@ -98,7 +102,7 @@ const MAX_NAME = 60;
 
 type Scale = (atMs: number) => number;
 
-function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
+function renderTimeline(rows: readonly KeyRow[], asOfMs: number, what: string): Markup {
   const shown = rows.slice(0, MAX_ROWS);
   const [firstMs, lastMs] = rangeOf(shown, asOfMs);
   const scale: Scale = (atMs) => {
@@ -123,8 +127,8 @@ function renderTimeline(rows: readonly KeyRow[], asOfMs: number): Markup {
       </svg>
       <figcaption class="soft">
         Green: the key is valid. Red, dashed: it is not. Short lines: the times that statements give
-        themselves. Long dashed line: the time of the
-        verification.${rows.length > MAX_ROWS ? ` The first ${MAX_ROWS} keys.` : ''}
+        themselves. Long dashed line:
+        ${what}.${rows.length > MAX_ROWS ? ` The first ${MAX_ROWS} keys.` : ''}
       </figcaption>
     </figure> `;
 }

@@ -48,6 +48,7 @@ th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bo
 thead th{border-bottom-width:2px}
 td .state{white-space:normal}
 tbody th{font-weight:400}
+thead .number{white-space:normal}
 td:has(code),tbody th:has(code){min-width:8rem}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .plot{width:100%;height:auto;display:block}

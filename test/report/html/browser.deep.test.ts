@@ -55,6 +55,14 @@ it.each([
   },
 );
 
+it('the tables about many reports are as wide as the page at 1200 px, without scrolling', async () => {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+  await page.goto(urlOf('history'));
+  const hidden =
+    "[...document.querySelectorAll('.scroll')].map((table) => table.scrollWidth - table.clientWidth)";
+  expect(Math.max(...(await page.evaluate<number[]>(hidden)))).toBe(0);
+});
+
 it.each(['light', 'dark'] as const)(
   'the plots of many reports have the colors of the scheme in %s, and those of paper in print',
   async (colorScheme) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderChainPage, renderHistoryPage } from '../../../src/report/html/pages/history.ts';
+import { type Chart, renderChainPage, renderHistoryPage } from '../../../src/report/html/pages/history.ts';
 import { renderScrubPage } from '../../../src/report/html/pages/scrub.ts';
 import { markupText } from '../../../src/report/html/document.ts';
 import { renderKeys } from '../../../src/report/html/keys.ts';
@@ -79,4 +79,43 @@ it('the page about many reports counts bundles by verdict, and puts plots into i
   });
   expect(charts[0]).toEqual([[0], [0], [0], [1]]);
   expect(page).toContain('img-src data:');
+});
+
+const badDrill = part(1, {
+  outcome: { drillId: 'd', targetId: 't', status: 'completed', verdict: 'failed' },
+});
+
+it('the page about many reports states the drills of the last result wherever it states that result', () => {
+  const report = exportReport({ parts: [badDrill] });
+  const page = renderHistoryPage([{ name: 'n', report }], { asOfMs: 0, draw, chain });
+  const result = '<code>verified, drills: 1 failed</code>';
+  expect(page.split(result)).toHaveLength(5);
+  expect(page).toContain(`The last report states the result ${result}`);
+});
+
+it('the page about many reports draws the bundles of a failed report as failed, whatever failed in it', () => {
+  const reports = (['failed', 'verified'] as const).map((verdict) =>
+    exportReport({ verdict, parts: [part(1), part(2)] }),
+  );
+  const charts: Chart[] = [];
+  renderHistoryPage(
+    reports.map((report) => ({ name: 'n', report })),
+    {
+      asOfMs: 0,
+      draw: (chart) => {
+        charts.push(chart);
+        return draw();
+      },
+    },
+  );
+  const values = Object.fromEntries(charts[0]!.series.map((series) => [series.tone, series.values]));
+  expect(values).toMatchObject({ good: [0, 2], bad: [2, 0] });
+});
+
+it('the page about many reports says that the dashed line is its own time, not that of a verification', () => {
+  const report = exportReport({ signer: SIGNER, parts: [part(1)] });
+  const page = renderHistoryPage([{ name: 'n', report }], { asOfMs: 0, draw });
+  expect(page).toContain('<dt>Page as of</dt>');
+  expect(page).toMatch(/Long dashed line:\s+the time that this page is as of\./);
+  expect(page).not.toContain('time of the verification');
 });

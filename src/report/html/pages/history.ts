@@ -22,8 +22,8 @@ import {
   type State,
   buildTrustFact,
 } from '../blocks.ts';
-import { listSigners, type Signed } from '../cover.ts';
-import { dataImage, html, type Markup, type Piece, renderDocument } from '../document.ts';
+import { describeVerdict, listSigners, type Signed } from '../cover.ts';
+import { dataImage, html, type Markup, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_checked: 'not_asked' } as const;
@@ -37,24 +37,27 @@ const CAVEATS = [
   'A chain shows gaps between its reports. Newer reports could be missing at its end, unless you expect its last digest.',
 ] as const;
 
-function renderSignedChain(chain: ReportChain): Markup {
+function renderSignedChain(chain: ReportChain, entries: readonly HistoryEntry[] = []): Markup {
   const { verdict, reports, findings } = chain;
+  const results = new Map(entries.map(({ name, report }) => [name, describeReport(report)]));
+  const resultOf = ({ name, report }: ReportChain['reports'][number]): string | undefined =>
+    report && (results.get(name) ?? report.result);
+  const last = reports.slice(-1).map(resultOf);
   const columns: readonly ItemColumn<ReportChain['reports'][number]>[] = [
     ['Report', ({ name }) => quote(name)],
     ['State', ({ name }) => renderState(stateOf(chain, name))],
     ['Number', ({ sequence }) => sequence, 'number'],
     ['Signed by', ({ issuer }) => quoteText(issuer)],
     ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : isoTime(atMs))],
-    ['Result', ({ report }) => report && html`${report.kind}: ${quote(report.result)}`],
+    ['Result', (row) => row.report && html`${row.report.kind}: ${quoteText(resultOf(row))}`],
     ['Digest', ({ digest }) => quoteText(digest)],
   ];
-  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [html`<p>${MEANING[verdict]}</p>`, describeLast(reports)])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [html`<p>${MEANING[verdict]}</p>`, last.map((result) => result && html`<p>The last report states the result ${quote(result)}.</p>`)])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
 }
 
-const describeLast = (reports: ReportChain['reports']): Piece => {
-  const last = reports.at(-1)?.report;
-  return last && html`<p>The last report states the result ${quote(last.result)}.</p>`;
-};
+/** The result with its drills, as the page about one report states it. */
+const describeReport = (report: SignableReport): string =>
+  report.kind === 'export' || report.kind === 'bundle' ? describeVerdict(report) : resultOfReport(report);
 
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
   findings.some(({ subject, severity }) => subject === name && severity === 'error')
@@ -122,13 +125,19 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
     'Reports over time',
     [
       renderHeader('Reports over time', renderFacts(listCoverFacts(moments, asOfMs))),
-      renderSection('signed', 'Signed reports', chain === undefined ? [] : [renderSignedChain(chain)]),
+      renderSection(
+        'signed',
+        'Signed reports',
+        chain === undefined ? [] : [renderSignedChain(chain, entries)],
+      ),
       renderSection(
         'plots',
         'Verdicts and bytes',
         buildCharts(moments).map((chart) => renderChart(chart, draw(chart))),
       ),
-      renderSection('keys', 'Keys and their expiry', [renderKeys(keys, asOfMs)]),
+      renderSection('keys', 'Keys and their expiry', [
+        renderKeys(keys, asOfMs, 'the time that this page is as of'),
+      ]),
       renderSection('reports', 'Appendix: every report', [
         renderItems(countNoun(moments.length, 'report'), MOMENT_COLUMNS, moments),
       ]),
@@ -144,8 +153,8 @@ function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
     ['Reports', count(moments.length)],
     ['From', times[0] === undefined ? undefined : isoTime(times[0])],
     ['To', last?.atMs === undefined ? undefined : isoTime(last.atMs)],
-    ['Last result', last && quote(resultOfReport(last.report))],
-    ['Page made', isoTime(asOfMs)],
+    ['Last result', last && quote(describeReport(last.report))],
+    ['Page as of', isoTime(asOfMs)],
     [
       'Without a time',
       times.length === moments.length
@@ -181,15 +190,17 @@ function timeOf(report: SignableReport, evidence: readonly Evidence[]): number |
   return evidence.length === 0 ? undefined : findLargest(evidence.map(({ asOfMs }) => asOfMs));
 }
 
-/** Counts bundles by their verdict, for scrubs mirrors, and for decisions inputs. */
-function countVerdicts(report: SignableReport, evidence: readonly Evidence[]): Counts {
+/** Counts bundles by their verdict (or `byReport` as failed in a failed report), for scrubs mirrors, and for decisions inputs. */
+function countVerdicts(report: SignableReport, evidence: readonly Evidence[], byReport = false): Counts {
   const counts = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
   if (report.kind === 'scrub') {
     const { good, damaged, unreadable, unread } = report.outcomes;
     return { ...counts, intact: good, incomplete: unreadable + unread, failed: damaged };
   }
   if (report.kind === 'reports') counts.incomplete = report.results.length - evidence.length;
-  const results = report.kind === 'decision' ? report.inputs : evidence.flatMap(partsOf);
+  const partsIn = (whole: Evidence): readonly Evidence[] =>
+    byReport && whole.verdict === 'failed' ? partsOf(whole).map(() => whole) : partsOf(whole);
+  const results = report.kind === 'decision' ? report.inputs : evidence.flatMap(partsIn);
   for (const { verdict = 'incomplete' } of results) counts[verdict]++;
   return counts;
 }
@@ -212,7 +223,8 @@ const labelsOf = (moments: readonly Moment[]): readonly string[] =>
   moments.map(({ atMs = 0 }) => isoTime(atMs).slice(0, 10));
 
 function buildVerdictChart(moments: readonly Moment[]): Chart {
-  const values = (verdict: Verdict): readonly number[] => moments.map(({ counts }) => counts[verdict]);
+  const bars = moments.map(({ report }) => countVerdicts(report, listEvidence(report), true));
+  const values = (verdict: Verdict): readonly number[] => bars.map((counts) => counts[verdict]);
   return {
     title: 'Bundles by verdict; mirrors of scrubs and inputs of decisions likewise',
     kind: 'bars',
@@ -221,7 +233,7 @@ function buildVerdictChart(moments: readonly Moment[]): Chart {
       { name: 'verified', tone: 'good', values: values('verified') },
       { name: 'intact', tone: 'idle', values: values('intact') },
       { name: 'incomplete', tone: 'open', values: values('incomplete') },
-      { name: 'failed', tone: 'bad', values: values('failed') },
+      { name: 'failed, or in a failed report', tone: 'bad', values: values('failed') },
     ],
   };
 }
@@ -244,19 +256,19 @@ function buildByteChart(all: readonly Moment[]): Chart {
   };
 }
 
-/** Images cannot run scripts or ask for anything, and the table of reports has the same numbers. */
+/** Images cannot run scripts or ask for anything, and the table of reports has the same facts. */
 const renderChart = (
   { title }: Chart,
   { light, dark }: { light: string; dark: string },
 ): Markup => html`<h3>${title}</h3>
-<picture><source media="screen and (prefers-color-scheme: dark)" srcset="${dataImage(dark)}"><img class="plot" src="${dataImage(light)}" width="720" height="300" alt="${title}, over time. The table of reports has the same numbers."></picture>
+<picture><source media="screen and (prefers-color-scheme: dark)" srcset="${dataImage(dark)}"><img class="plot" src="${dataImage(light)}" width="720" height="300" alt="${title}, over time. The table of reports has the same facts."></picture>
 `;
 
 const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
   ['Report', ({ name }) => quote(name)],
   ['Kind', ({ report }) => report.kind],
   ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : isoTime(atMs))],
-  ['Result', ({ report }) => quote(resultOfReport(report))],
+  ['Result', ({ report }) => quote(describeReport(report))],
   ['Verified', ({ counts }) => count(counts.verified), 'number'],
   ['Intact', ({ counts }) => count(counts.intact), 'number'],
   ['Incomplete', ({ counts }) => count(counts.incomplete), 'number'],
