@@ -8,6 +8,7 @@ import { DrillproofError } from '../errors.ts';
 import { assertSameExport } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
+import { blameExtraFiles } from './mirror.ts';
 import { checkFile, listWanted } from './plan.ts';
 import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
@@ -51,6 +52,10 @@ async function checkRun(run: Run): Promise<MirrorCheck> {
   if (run.sink.look === undefined) throw new TypeError('the sink has no look');
   const view = (await run.sink.look()) ?? EMPTY;
   const pinned = await pin(run, view);
+  return blameExtraFiles(view, pinned, () => checkView(run, pinned, view));
+}
+
+async function checkView(run: Run, pinned: Pinned, view: MirrorView): Promise<MirrorCheck> {
   await assertSameExport(view, pinned);
   const files = await listExpected(run, pinned, view);
   const faults: MirrorFault[] = [];

@@ -57,18 +57,35 @@ export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions)
 async function mirrorRun(run: Run): Promise<LinkedReceipt> {
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
-  const checked = view === undefined ? undefined : await checkComplete(run, pinned, view);
-  return closeAfter(await run.sink.open(), async (target) => {
-    await claimTarget(target, pinned);
-    const fetched = await fetchMissing(run, pinned, target, checked);
-    const receipt = await finish(run, pinned, fetched, target);
-    await assertNoExtraFiles(target, pinned);
-    return receipt;
+  return blameExtraFiles(view, pinned, async () => {
+    const checked = view === undefined ? undefined : await checkComplete(run, pinned, view);
+    return closeAfter(await run.sink.open(), async (target) => {
+      await claimTarget(target, pinned);
+      const fetched = await fetchMissing(run, pinned, target, checked);
+      const receipt = await finish(run, pinned, fetched, target);
+      await assertNoExtraFiles(target, pinned);
+      return receipt;
+    });
   });
 }
 
+/** Does work in a target. A file or link in it that is where a folder must be is an extra file. */
+export async function blameExtraFiles<T>(
+  view: MirrorView | undefined,
+  pinned: Pinned,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (view !== undefined && cause instanceof DrillproofError && cause.code === 'io.KIND')
+      await assertNoExtraFiles(view, pinned);
+    throw cause;
+  }
+}
+
 /** @throws DrillproofError `mirror.TARGET_EXTRA`, as a verification of the mirror fails for these files too */
-async function assertNoExtraFiles(target: MirrorTarget, { manifest }: Pinned): Promise<void> {
+async function assertNoExtraFiles(target: MirrorView, { manifest }: Pinned): Promise<void> {
   const failures = findExtraFiles(manifest, await target.list('')).map(({ path, code, message }) => ({
     path,
     code,

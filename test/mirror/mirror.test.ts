@@ -293,7 +293,7 @@ describe('a mirror into a target', () => {
     expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.KIND' });
     await rm(join(folder, 'parts'), { recursive: true });
     await symlink(outside, join(folder, 'parts'));
-    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'io.KIND' });
+    expect(await failureOf(mirror(server, folder))).toMatchObject({ code: 'mirror.TARGET_EXTRA' });
     expect(await filesOf(outside)).toEqual(new Map());
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
@@ -124,6 +124,28 @@ describe('a file too many in a mirror', () => {
         await rm(folders ?? file, { recursive: true });
         await expectResult(mirror(`--to ${to} ${form}`), 0);
       }
+    },
+  );
+
+  it.each([
+    ['parts', 'file', write, 'export.FILE_UNCOVERED'],
+    ['parts', 'link', link, 'export.FILE_IRREGULAR'],
+    ['local-reports', 'file', write, 'export.FILE_UNCOVERED'],
+  ])(
+    'in place of the folder %s, a %s, fails verify, scrub, mirror and mirror --check with 1, and stays as it is',
+    async (name, kind, make, code) => {
+      const to = `place-${name}-${kind}`;
+      await mirror(`--to ${to}`);
+      const place = served.path(join(to, name));
+      await rm(place, { recursive: true, force: true });
+      await make(place);
+      const before = await lstat(place);
+      await expectResult(served.run(`verify ${to} --trust trust.json --jobs 1`), 1, code);
+      await expectResult(served.run(`scrub ${to}`), 1, code);
+      expect(await expectResult(mirror(`--to ${to}`), 1, 'mirror.TARGET_EXTRA')).toContain(code);
+      await expectResult(mirror(`--to ${to} --check`), 1, code);
+      const { ino, size, mtimeMs } = await lstat(place);
+      expect([ino, size, mtimeMs]).toEqual([before.ino, before.size, before.mtimeMs]);
     },
   );
 
