@@ -178,15 +178,15 @@ export const policyCodes = {
   ),
   'policy.COMPLETENESS_CLAIMED': policies.claimed(
     'The policy requires a pinned or attested list of bundles, and this one is only claimed.',
-    'Pin it with --expect-manifest, or sign an export attestation with a key of purpose "export".',
+    'Pin the manifest with --expect-manifest if the policy accepts that, or pass an export attested by a key of purpose "export"; a single part has no list to attest.',
   ),
   'policy.LIST_ISSUER_NOT_ALLOWED': policies.untrusted(
     'No issuer that the policy allows attested the list of bundles.',
-    'Have the list signed by an allowed issuer, or pin it with --expect-manifest.',
+    'Pass an export whose list is signed by an allowed issuer, or pin the manifest with --expect-manifest; a single part has no list to sign.',
   ),
   'policy.LIST_KEY_NOT_ALLOWED': policies.untrusted(
     'No key that the policy allows attested the list of bundles.',
-    'Have the list signed with an allowed key, or pin it with --expect-manifest.',
+    'Pass an export whose list is signed with an allowed key, or pin the manifest with --expect-manifest; a single part has no list to sign.',
   ),
   'policy.WINDOW_TOO_SHORT': policies.mismatch(
     'The window of an export does not cover the time that the policy requires.',

@@ -42,6 +42,9 @@ describe('gate', () => {
       const { inputs } = await decide(path);
       const pinned = `${path} --expect-manifest ${inputs[0]!.manifestDigest!}`;
       expect(await summarize(pinned)).toEqual([0, 'yes', []]);
+      expect((await gate(path)).stdout.replaceAll(/\s+/g, ' ')).toContain(
+        'a single part has no list to attest',
+      );
     },
   );
 
