@@ -109,7 +109,10 @@ it('progress of one mirror shows the check of existing files, then the transfer,
   notify({ type: 'retry', path: 'b', error: new Error('b is not what it was'), delayMs: 0 });
   notify({ type: 'failed', path: 'b', code: 'part.DIGEST_MISMATCH', message: 'another digest' });
   expect(phases).toEqual(['checked', 'mirrored']);
-  expect(notes).toEqual(['again: b is not what it was', 'failed: part.DIGEST_MISMATCH: b: another digest']);
+  expect(notes).toEqual([
+    'again in 0.1 s: b is not what it was',
+    'failed: part.DIGEST_MISMATCH: b: another digest',
+  ]);
 });
 
 it('progress of one mirror names ten files that fail, and notes once that there are more', () => {

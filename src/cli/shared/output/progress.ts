@@ -109,9 +109,9 @@ function formatWhole(verb: string, things: string, { done, of, bytes, totalBytes
   return `${counts}, ${size(bytes)} of ${size(totalBytes)}${share}`;
 }
 
-/** Formats `again in 0.4 s: …` before a retry. */
+/** Formats `again in 0.4 s: …` before a retry; a shorter wait counts as 0.1 s. */
 export const formatRetry = ({ delayMs }: { readonly delayMs: number }, what: string): string =>
-  `${delayMs === 0 ? 'again' : `again in ${(delayMs / 1000).toFixed(1)} s`}: ${what}`;
+  `again in ${(Math.max(100, delayMs) / 1000).toFixed(1)} s: ${what}`;
 
 export const readErrorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : 'the connection failed';
