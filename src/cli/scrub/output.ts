@@ -1,4 +1,5 @@
 import { count, countNoun } from '../../bytes/text/wording.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
 import { size } from '../../report/text/page.ts';
 import { renderScrubPage } from '../../report/html/pages/scrub.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
@@ -60,7 +61,7 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
   const more = moreFaults === 0 ? '' : `and ${countNoun(moreFaults, 'fault')} more\n`;
   return rows.length === 0
     ? lines
-    : `${lines}\n${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
+    : `${lines}\n${formatActions(faults)}${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 
 /** The path of a file in a mirror, or of the mirror itself. */
@@ -71,6 +72,13 @@ function formatFault({ found, mirror, path, code, message, repair }: TalliedFaul
   const file = joinPath(mirror, path);
   if (typeof repair !== 'object') return [repair ?? found, file, code, message];
   return [`${found}, not repaired`, file, code, `${message}; ${repair.code}: ${repair.message}`];
+}
+
+/** The advice of each code in the table, once; the faults stay last. */
+function formatActions(faults: readonly TalliedFault[]): string {
+  const codes = new Set(faults.flatMap(({ code, repair }) => (repair === 'repaired' ? [] : [code])));
+  const lines = [...codes].map((code) => `to do (${code}): ${codeEntry(code).action}\n`);
+  return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
 
 type TalliedFault = ScrubReport['faults'][number];

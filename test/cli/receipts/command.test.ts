@@ -122,7 +122,8 @@ describe('drillproof receipts', () => {
     expect((await served.run('receipts verify kept')).code).toBe(0);
     await rename(served.path(`kept/${first}`), served.path('away'));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
-    await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
+    const scrubbed = await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
+    expect(scrubbed).toContain('remove its journal too');
     await mkdir(served.path(`kept/${first}`));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
