@@ -48,7 +48,7 @@ export async function mirror(server: { readonly url: string }, folder: string, o
       token: TOKEN,
       random: () => 0,
       sleep: () => Promise.resolve(),
-      timeouts: { stallMs: 500 },
+      timeouts: { stallMs: 20_000 }, // a busy machine is no stall
       ...client,
     }),
     to: mirrorDirectory(folder),
