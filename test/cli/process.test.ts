@@ -94,6 +94,15 @@ describe('a FIFO', () => {
     clearTimeout(kill);
   });
 
+  it('as evidence is refused, and does not wait', async () => {
+    for (const line of [
+      'gate fifo --trust trust.json',
+      'verify fifo',
+      'dsse create fifo --key key.pem --issuer i --out o',
+    ])
+      expect((await collectResult(start(line))).code).toBe(line.startsWith('gate') ? 3 : 2);
+  });
+
   it('as an input is read when a writer comes later', async () => {
     const child = start('policy check fifo');
     const result = collectResult(child);

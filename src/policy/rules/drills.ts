@@ -48,7 +48,9 @@ function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Pro
     subject: drill,
     message: latest
       ? 'the latest run of the drill is not as required'
-      : 'there are fewer verified bundles of the drill than required',
+      : count < min
+        ? 'there are fewer verified bundles of the drill than required'
+        : 'the verified bundles of the drill are not as required',
     expected: `${latest ? 'the latest run' : `at least ${countNoun(min, 'bundle')}`}${formatRequirement(requirement)}`,
     actual: [
       `${latest ? `${count} of ${countNoun(deciding.length, 'latest run')}` : countNoun(count, 'bundle')}${seeds > 1 ? ` with ${kinds} different ${kinds === 1 ? 'seed' : 'seeds'}` : ''}`,

@@ -88,8 +88,11 @@ export function formatCall({ tool, path, options }: Run, call?: Call): string {
       .filter((word) => word !== false)
       .map((word) => (word === true ? `--${name}` : `--${name} ${formatOptionValue(name, word)}`)),
   );
-  return [tool.name, command, ...paths.map(quoteShellWord), ...flags].join(' ');
+  return [tool.name, command, ...paths.map(quotePath), ...flags].join(' ');
 }
+
+/** Quotes a path. One that begins with a dash would be read as an option. */
+const quotePath = (path: string): string => quoteShellWord(path.startsWith('-') ? `./${path}` : path);
 
 /** Formats a value as the command reads it: a time, a duration in seconds, or a word of a shell. */
 function formatOptionValue(name: string, value: string | number): string {

@@ -196,7 +196,9 @@ export async function* readFileBytes(
 
 /** Tells JSON objects from evidence, which never begins with a brace. */
 export async function looksLikeJson(path: string): Promise<boolean> {
-  const file = await open(path).catch(() => undefined); // opening it as evidence reports the error
+  // Opening it as evidence reports the error. Without the flag, opening a FIFO would wait for a writer.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags).catch(() => undefined);
   if (file === undefined) return false;
   return closeAfter(file, async () => {
     if (!(await file.stat()).isFile()) return false;
