@@ -326,13 +326,15 @@ describe('a transaction of the PostgreSQL store', () => {
     const sessions = "FROM pg_stat_activity WHERE application_name = 'drillproof'";
     expect(await read()).toEqual(['read', 'read', 'read']);
     expect(await ask(`SELECT pid ${sessions}`)).toHaveLength(1);
-    const locked = ask('BEGIN; LOCK TABLE organizations; SELECT pg_sleep(0.5); COMMIT');
-    await sleep(100);
+    const sleeper = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()";
+    const locked = ask('BEGIN; LOCK TABLE organizations; SELECT pg_sleep(60); COMMIT').catch(() => undefined);
+    await expect.poll(() => ask(`SELECT pid ${sleeper} AND wait_event = 'PgSleep'`)).toHaveLength(1);
     const reading = read();
-    await sleep(100);
+    await expect.poll(() => ask(`SELECT pid ${sessions} AND wait_event_type = 'Lock'`)).toHaveLength(1);
     await ask(`SELECT pg_terminate_backend(pid) ${sessions}`);
     const lost = 'control.UNAVAILABLE';
     expect(await reading).toEqual([lost, lost, lost]);
+    await ask(`SELECT pg_terminate_backend(pid) ${sleeper}`);
     await locked;
     expect(await read()).toEqual(['read', 'read', 'read']);
     expect(await ask(`SELECT pid ${sessions}`)).toHaveLength(1);
