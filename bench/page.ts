@@ -34,7 +34,7 @@ function readMachine(): string[][] {
 const INTRODUCTION = `# Performance
 
 For developers. Each row compares drillproof with what you would run instead, on the same input in the same run. \`npm run bench\`
-writes this page; nothing on it is written by hand. Figures differ from machine to machine; ratios differ less.
+writes this page. Figures differ from machine to machine; ratios differ less.
 
     npm run bench
     npm run bench verify-small mirror
