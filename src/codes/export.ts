@@ -3,7 +3,7 @@ import { cite } from './entry.ts';
 /** Codes of exports, their parts and local reports, and what the caller expects of them. */
 export const exportCodes = {
   'export.NOT_AN_EXPORT': cite('formats §1, Export').usage(
-    'The folder or archive contains no manifest.json, so it is not an export.',
+    'The path is neither an export nor a part: a folder or archive without manifest.json, or a file of another kind.',
     'Name the folder that contains manifest.json and parts/, a ZIP of it, or one part archive.',
   ),
   'export.MANIFEST_MISSING': cite('formats §1, Export').missing(

@@ -263,7 +263,7 @@ export interface LocalReportReport {
   readonly projectId: string;
   /** The path in the export. */
   readonly path: string;
-  /** Always `user_produced`: somebody uploaded it. */
+  /** Always `user_produced`: a user uploaded it, and no key attests it. */
   readonly provenance: 'user_produced';
   /** Always `unattested`. */
   readonly trust: 'unattested';

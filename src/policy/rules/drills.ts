@@ -53,7 +53,7 @@ function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Pro
         : 'the verified bundles of the drill are not as required',
     expected: `${latest ? 'the latest run' : `at least ${countNoun(min, 'bundle')}`}${formatRequirement(requirement)}`,
     actual: [
-      `${latest ? `${count} of ${countNoun(deciding.length, 'latest run')}` : countNoun(count, 'bundle')}${seeds > 1 ? ` with ${kinds} different ${kinds === 1 ? 'seed' : 'seeds'}` : ''}`,
+      `${latest ? `${count} of ${countNoun(deciding.length, 'latest run')}` : countNoun(count, 'bundle')}${seeds > 1 ? ` with ${countNoun(kinds, 'different seed')}` : ''}`,
       ...(passRate === undefined ? [] : [`${passed} of ${meeting.length} passed`]),
     ].join(', '),
     ...defined({ causes: unread > 0 ? UNWAIVABLE : undefined }),

@@ -63,12 +63,18 @@ async function openInput(path: string, maxBytes: number, cli: Cli): Promise<Byte
   const stats = statSync(path, { throwIfNoEntry: false });
   // Files are read at once, because streams take milliseconds to load.
   if (stats?.isFile() === true && stats.size <= maxBytes) return [readFileSync(path)];
-  if (stats?.isFIFO() !== true) return createReadStream(path);
-  // A blocking call on a FIFO without a writer would occupy a thread that no signal ends.
-  const { Socket } = await import('node:net');
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  return endWithSignal(new Socket({ fd, readable: true, writable: false }), cli);
+  return endWithSignal(await openStream(path, stats?.isFIFO() === true), cli);
 }
+
+/** Streams a file or FIFO. Opening a FIFO as a file would occupy a thread that no signal ends until a writer comes. */
+async function openStream(path: string, isFifo: boolean): Promise<Readable> {
+  if (!isFifo) return createReadStream(path, { highWaterMark: 262_144 });
+  const { Socket } = await import('node:net');
+  return new Socket({ fd: openSync(path, NO_WAIT), readable: true, writable: false });
+}
+
+/** Flags with which opening a FIFO does not wait for a writer. Windows lacks the second one. */
+const NO_WAIT = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const endWithSignal = (stream: Bytes, { signal }: Cli): Bytes =>
   stream instanceof Readable ? addAbortSignal(signal, stream) : stream;
@@ -196,9 +202,7 @@ export async function* readFileBytes(
 
 /** Tells JSON objects from evidence, which never begins with a brace. */
 export async function looksLikeJson(path: string): Promise<boolean> {
-  // Opening it as evidence reports the error. Without the flag, opening a FIFO would wait for a writer.
-  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-  const file = await open(path, flags).catch(() => undefined);
+  const file = await open(path, NO_WAIT).catch(() => undefined); // opening it as evidence reports the error
   if (file === undefined) return false;
   return closeAfter(file, async () => {
     if (!(await file.stat()).isFile()) return false;

@@ -34,7 +34,7 @@ export class Declared<N extends string = string, V = unknown> {
 
   choices<C extends string>(values: readonly C[]): Declared<N, C | undefined> {
     this.option.choices(values);
-    return this as unknown as Declared<N, C | undefined>;
+    return this as Declared<N> as Declared<N, C | undefined>;
   }
 
   /** The value of an option that is given without one. */
@@ -50,7 +50,7 @@ export class Declared<N extends string = string, V = unknown> {
       ...(before ?? []),
       parseArg(value, undefined),
     ]);
-    return this.allowRepeats() as unknown as Declared<N, readonly Exclude<V, undefined>[] | undefined>;
+    return this.allowRepeats() as Declared<N> as Declared<N, readonly Exclude<V, undefined>[] | undefined>;
   }
 
   /** For a parser that combines the values itself. */
