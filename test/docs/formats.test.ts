@@ -10,6 +10,7 @@ import { zipLimits } from '../../src/zip/limits.ts';
 import { parseAttestation, encodeStatement } from '../../src/evidence/bundle/attestation.ts';
 import { parseBundleManifest } from '../../src/evidence/bundle/manifest.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
+import { COUNTS } from '../vectors/counts.ts';
 
 const page = readFileSync('docs/formats/formats.md', 'utf8');
 
@@ -43,6 +44,13 @@ it('docs/formats/formats.md and the glossary list every purpose of keys', () => 
     const words = Array.from((row ?? '').matchAll(/`(\w+)`/g), ([, word]) => word);
     expect(words.filter((word) => word !== 'purposes')).toEqual(PURPOSES);
   }
+});
+
+it('docs/formats/implement.md has each kind of vectors in exactly one level of conformance', () => {
+  const levels = readFileSync('docs/formats/implement.md', 'utf8').split('\n## ')[1] ?? '';
+  const lists = Array.from(levels.matchAll(/^\|.*\|([^|]*)\|$/gm), ([, kinds = '']) => kinds);
+  const kinds = lists.flatMap((list) => Array.from(list.matchAll(/`([a-z0-9-]+)`/g), ([, kind]) => kind));
+  expect(kinds.toSorted()).toEqual(Object.keys(COUNTS).toSorted());
 });
 
 it('the shell commands of docs/formats/formats.md verify its examples without drillproof', () => {
