@@ -5,7 +5,7 @@ const receipts = cite('formats §1, Receipts');
 /** Codes of the receipts of a mirror, each receipt by itself and the chain of all. */
 export const receiptCodes = {
   'receipt.INVALID': cite('formats §1, Export').malformed(
-    'A receipt or checksum file of the mirror breaks a rule of its format.',
+    'A receipt or checksum file of the mirror breaks a rule of its format, or contradicts its name or the export.',
     'Run the mirror again to write a valid one; the evidence does not depend on it.',
     'warning',
   ),

@@ -1,13 +1,13 @@
 import { defined } from '../bytes/arguments.ts';
-import { digestOf } from '../bytes/hash.ts';
 import { DrillproofError } from '../errors.ts';
-import { type Checksum, CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
+import { CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
 import { DEFAULT_LIMITS } from '../evidence/document.ts';
 import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
 import { isReceiptFile } from '../evidence/export/receipt.ts';
 import { readFile } from '../evidence/source.ts';
 import { type ExportTreeReport, verifyExportTree } from '../verify/export/export.ts';
-import { finding, findingsOf } from '../verify/finding.ts';
+import { compareChecksums } from '../verify/export/mirror-files.ts';
+import { finding, type FindingDetail, findingsOf } from '../verify/finding.ts';
 import { verifyReceipts } from '../verify/receipts/receipts.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { toFaults, ifReadable, type ScrubFault } from './result.ts';
@@ -63,9 +63,6 @@ function createUnfinishedFault(): ScrubFault[] {
   return toFaults([finding('scrub.MIRROR_UNFINISHED', 'export', { path: EXPORT_MANIFEST, message })]);
 }
 
-export const isEvidence = (path: string): boolean =>
-  path.startsWith('parts/') || path.startsWith('local-reports/');
-
 /**
  * Compares the checksums of a mirror with its manifest and its documents. Nothing else covers every byte of the
  * documents, and nothing covers the checksums themselves.
@@ -76,29 +73,13 @@ async function checkChecksums(view: ScrubView, { manifest }: ExportTreeReport): 
     const bytes = await readFile(view.source, CHECKSUMS, DEFAULT_LIMITS.manifestBytes);
     const rows = await ifReadable(() => parseChecksums(bytes));
     if (rows === undefined)
-      return mismatch(CHECKSUMS, `${CHECKSUMS} is damaged: its lines are not checksums`);
-    const listed = new Map(
-      [...(manifest?.parts ?? []), ...(manifest?.localReports ?? [])].map((row) => [row.path, row.digest]),
-    );
+      return mismatch({ path: CHECKSUMS, message: `${CHECKSUMS} is damaged: its lines are not checksums` });
+    const compare = compareChecksums(view.source, manifest);
     const faults: ScrubFault[] = [];
-    for (const row of rows) {
-      if (manifest === undefined && isEvidence(row.path)) continue; // its size is unknown
-      faults.push(...(await reportErrors(row.path, () => compare(view, row, listed.get(row.path)))));
-    }
+    for (const row of rows)
+      faults.push(...(await reportErrors(row.path, async () => (await compare(row)).flatMap(mismatch))));
     return faults;
   });
-}
-
-async function compare(
-  { source }: ScrubView,
-  { path, digest }: Checksum,
-  listed: string | undefined,
-): Promise<ScrubFault[]> {
-  const actual = listed ?? digestOf(await readFile(source, path, DEFAULT_LIMITS.manifestBytes));
-  if (actual === digest) return [];
-  return listed === undefined
-    ? mismatch(path, `${path} does not match its digest in ${CHECKSUMS}`)
-    : mismatch(CHECKSUMS, `the digests of ${path} in ${CHECKSUMS} and manifest.json differ`);
 }
 
 async function reportErrors(path: string, check: () => Promise<ScrubFault[]>): Promise<ScrubFault[]> {
@@ -110,5 +91,5 @@ async function reportErrors(path: string, check: () => Promise<ScrubFault[]>): P
   }
 }
 
-const mismatch = (path: string, message: string): ScrubFault[] =>
-  toFaults([finding('scrub.CHECKSUMS_MISMATCH', 'export', { path, message })]);
+const mismatch = (detail: FindingDetail): ScrubFault[] =>
+  toFaults([finding('scrub.CHECKSUMS_MISMATCH', 'export', detail)]);

@@ -2,7 +2,7 @@ import { checkArguments, FUNCTION, OBJECT } from '../bytes/arguments.ts';
 import { closeAfter, rejectWithReason, sumSizes } from '../bytes/async.ts';
 import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
-import { isEvidence } from './documents.ts';
+import { isEvidence } from '../verify/export/mirror-files.ts';
 import { findOldest, readEntries, selectDueFiles } from './journal.ts';
 import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
 import {

@@ -20,7 +20,8 @@ import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
 import { checkDocuments, checkExportManifest, endWaiting, type ExportDocuments } from './documents.ts';
-import { checkMirrorFiles, listFiles, NO_FILES, listExtraFiles, listManifestRows } from './files.ts';
+import { listFiles, NO_FILES, listExtraFiles, listManifestRows } from './files.ts';
+import { checkMirrorFiles } from './mirror-files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
 import { rateFindings, pickWorstVerdict, warnAboutUncovered } from '../verdict.ts';
@@ -81,12 +82,13 @@ export async function verifyExport(
       : NOTHING;
   const localReports = document ? await verifyLocalReports(tree, document) : [];
   const bag = await checkBag(tree, document, listVerifiedDigests(document, parts?.value ?? [], localReports));
-  const mirror = await checkMirrorFiles(tree);
+  const mirror = await checkMirrorFiles(tree, document);
   const content = {
     manifest: manifest.value,
     documents: documents.value,
     parts: parts?.value ?? [],
     localReports,
+    foreign: mirror.value,
   };
   return buildExportReport(
     tree,
@@ -95,7 +97,13 @@ export async function verifyExport(
   );
 }
 
-const UNREAD = { manifest: {}, documents: { completeness: 'claimed' }, parts: [], localReports: [] } as const;
+const UNREAD: ExportContent = {
+  manifest: {},
+  documents: { completeness: 'claimed' },
+  parts: [],
+  localReports: [],
+  foreign: new Set(),
+};
 
 /** The digests of parts and local reports that were computed when they were verified, by path. */
 function listVerifiedDigests(
@@ -144,7 +152,7 @@ export async function verifyExportTree(
   const documents = await checkDocuments(tree, manifest.value, []);
   const listed = new Map(listManifestRows(document).map((row) => [row.path, row.digest as Digest]));
   const bag = await checkBag(tree, document, listed);
-  const mirror = await checkMirrorFiles(tree);
+  const mirror = await checkMirrorFiles(tree, document);
   const { checks, findings } = joinSteps([listing, manifest, documents, bag, mirror]);
   return defined({
     manifest: document,
@@ -161,6 +169,8 @@ export type ExportContent = {
   readonly documents: ExportDocuments;
   readonly parts: readonly BundleReport[];
   readonly localReports: readonly LocalReportReport[];
+  /** Paths of a mirror's files with other content than their names say. */
+  readonly foreign: ReadonlySet<string>;
 };
 
 function buildExportReport(tree: ExportContext, content: ExportContent, step: Step): ExportReport {
@@ -219,7 +229,7 @@ function decideExportVerdict(
  */
 function measureExportCoverage(
   { source, files }: ExportContext,
-  { manifest, documents, parts, localReports }: ExportContent,
+  { manifest, documents, parts, localReports, foreign }: ExportContent,
   step: Step,
 ): Coverage {
   const size = (path: string): number => files.byPath.get(path)?.bytes ?? 0;
@@ -230,7 +240,7 @@ function measureExportCoverage(
   const { claimedBytes = 0, coveredBytes = 0 } = documents.resource ?? {};
   const resource = hasPassed(step, 'export.resource') ? coveredBytes : 0;
   const intact = localReports.filter((report) => report.verdict === 'intact').map((report) => report.path);
-  const mirror = files.mirror.map((file) => file.path);
+  const mirror = files.mirror.map(({ path }) => path).filter((path) => !foreign.has(path));
   const covered = parts.reduce((total, part) => total + part.coverage.coveredBytes, 0);
   const attested = parts.reduce((total, part) => total + part.coverage.attestedBytes, 0);
   const signed = documents.signer === undefined ? [] : [EXPORT_MANIFEST, ...attestation];
@@ -242,7 +252,7 @@ function measureExportCoverage(
       resource +
       covered,
     attestedBytes: attested + sum(signed),
-    uncovered: listExtraFiles(manifest.document, files.all).map((file) => file.path),
+    uncovered: [...listExtraFiles(manifest.document, files.all).map((file) => file.path), ...foreign],
     mirrorFiles: mirror,
   };
 }

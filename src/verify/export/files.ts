@@ -1,9 +1,9 @@
 import { DrillproofError } from '../../errors.ts';
-import { CHECKSUMS, parseChecksums } from '../../evidence/export/checksums.ts';
+import { CHECKSUMS } from '../../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
-import { type EvidenceSource, readFile, type SourceFile } from '../../evidence/source.ts';
+import type { EvidenceSource, SourceFile } from '../../evidence/source.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../../evidence/export/manifest.ts';
-import { isReceiptPath, isWorkFile, JOURNALS, parseReceipt, PRIVATE } from '../../evidence/export/receipt.ts';
+import { isReceiptPath, isWorkFile, JOURNALS, PRIVATE } from '../../evidence/export/receipt.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { irregularFinding } from '../part/listed-part.ts';
@@ -16,7 +16,7 @@ import {
   type Step,
   type ReadStep,
 } from '../step.ts';
-import { EXPORT, type ExportContext, type Files } from './context.ts';
+import { EXPORT, type Files } from './context.ts';
 import type { Finding } from '../report.ts';
 
 /** The files of a tree that could not be listed. */
@@ -130,23 +130,3 @@ const chooseExtraCode = (path: string): 'part.EXTRA' | 'local-report.EXTRA' | 'e
     : path.startsWith('local-reports/')
       ? 'local-report.EXTRA'
       : 'export.FILE_UNCOVERED';
-
-/** Parses the files that a mirror adds. Evidence never depends on them (formats §1, Export). */
-export async function checkMirrorFiles({ source, settings, files }: ExportContext): Promise<Step> {
-  const findings: Finding[] = [];
-  for (const { path } of files.mirror) {
-    if (isWorkFile(path)) continue;
-    try {
-      // Both formats name every file of the export, so they grow with its manifest.
-      const bytes = await readFile(source, path, settings.limits.manifestBytes);
-      if (path === CHECKSUMS) parseChecksums(bytes);
-      else parseReceipt(bytes);
-    } catch (error) {
-      for (const fault of findingsOf(error, EXPORT, path)) {
-        const code = fault.class === 'inaccessible' ? 'receipt.UNREADABLE' : 'receipt.INVALID';
-        findings.push(finding(code, EXPORT, fault));
-      }
-    }
-  }
-  return noteFindings(findings);
-}

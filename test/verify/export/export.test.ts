@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
 import { DrillproofError } from '../../../src/errors.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
 import { verifyPart } from '../../../src/verify/part/part.ts';
@@ -14,11 +15,13 @@ import {
   NOW,
   stateOf,
 } from '../../support/evidence.ts';
-import { appendReceipts } from '../../support/receipts.ts';
+import { appendReceipts, makeChain } from '../../support/receipts.ts';
 import { countOpens, failListing, failReads, omitFiles, replaceByLink } from '../sources.ts';
 import { PART, REPORT, sample, SECOND, source, verify, verifySource } from './setup.ts';
 
 const sizeOf = (path: string): number => sample.files[path]!.length;
+const otherReceipt = Object.values((await makeChain(1)).files)[0]!;
+const RECEIPT = `receipts/20260101T000000.000Z-${'0'.repeat(12)}.json`;
 
 describe('a whole export', () => {
   test('is verified when a trusted key signed every bundle and the list', async () => {
@@ -134,7 +137,8 @@ describe('another file in an export', () => {
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
-  const withSums = { ...sample.files, SHA256SUMS: toUtf8(`${'0'.repeat(64)}  manifest.json\n`) };
+  const sumsOf = (digest: string): Uint8Array => toUtf8(`${digest.slice('sha256:'.length)}  manifest.json\n`);
+  const withSums = { ...sample.files, SHA256SUMS: sumsOf(digestOf(sample.files['manifest.json']!)) };
   test('may be checksums or a receipt of the mirror; an envelope next to a receipt is uncovered', async () => {
     const files = { ...withSums };
     const [written] = await appendReceipts(files, [{}]);
@@ -147,9 +151,21 @@ describe('another file in an export', () => {
     expect([codesOf(more), more.coverage.uncovered]).toEqual([['export.FILE_UNCOVERED'], [envelope]]);
   });
 
+  test.each<[string, string, Uint8Array]>([
+    ['other bytes under the name of a receipt', RECEIPT, toUtf8('{}')],
+    ['a receipt under the name of another', RECEIPT, otherReceipt],
+    ['a checksum of other bytes', 'SHA256SUMS', sumsOf(digestOf(toUtf8('other')))],
+    ['no checksums', 'SHA256SUMS', toUtf8('smuggled\n')],
+  ])('counts as uncovered if it is %s, with a warning', async (_, path, bytes) => {
+    const report = await verify({ ...sample.files, [path]: bytes });
+    expect([report.verdict, codesOf(report)]).toEqual(['verified', ['receipt.INVALID']]);
+    expect([report.coverage.uncovered, report.coverage.mirrorFiles]).toEqual([[path], []]);
+  });
+
   test('is not reported as broken when it is a file of the mirror that cannot be read', async () => {
     const report = await verifySource(failReads(memorySource(withSums), 'SHA256SUMS', 'read'));
     expect([report.verdict, codesOf(report)]).toEqual(['verified', ['receipt.UNREADABLE']]);
+    expect(report.coverage.uncovered).toEqual(['SHA256SUMS']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { T, bundle } from '../../make/bundle.ts';
 import { sha256Of, utf8 } from '../../make/bytes.ts';
 import { makeExport } from '../../make/export.ts';
+import { receipt } from '../../make/receipt.ts';
 import { CLAIMED, type Case, DIGEST, TWO, UNATTESTED, adding, judge, tree } from './case.ts';
 
 export const sound = (): Case[] => [
@@ -97,13 +98,28 @@ export const sound = (): Case[] => [
     tree({
       files: (before) => ({
         ...before,
-        SHA256SUMS: utf8(`${'0'.repeat(64)}  manifest.json\n`),
+        SHA256SUMS: utf8(`${DIGEST.slice('sha256:'.length)}  manifest.json\n`),
         '.drillproof-mirror/lock': utf8('{}'),
+        [receipt(0).path]: utf8(receipt(0).text),
       }),
     }),
     { result: 'verified', codes: [UNATTESTED] },
     'MirrorFile',
-    'checksums and the lock of a run, which a mirror adds and nothing depends on',
+    'checksums, a receipt and the lock of a run, which a mirror adds and nothing depends on',
+  ),
+  judge(
+    'checksums-of-others',
+    tree(adding('SHA256SUMS', `${'0'.repeat(64)}  manifest.json\n`)),
+    { result: 'verified', codes: [UNATTESTED, 'receipt.INVALID'] },
+    'MirrorFile',
+    'checksums that contradict the export change no verdict',
+  ),
+  judge(
+    'receipt-renamed',
+    tree(adding(receipt(1).path, receipt(0).text)),
+    { result: 'verified', codes: [UNATTESTED, 'receipt.INVALID'] },
+    'MirrorFile',
+    'a receipt under the name of another',
   ),
   judge(
     'mirror-files-broken',
