@@ -10,6 +10,7 @@ import {
   expectPass,
   NOW_MS,
   ROLES,
+  SIGNER,
   useEvidenceFolder,
   writeRun,
 } from './make.ts';
@@ -45,6 +46,15 @@ it('keys add adds a key with its limits, and keys list lists it', async () => {
 });
 
 describe('pack', () => {
+  it('pack --example prints a run, or writes one that pack reads', async () => {
+    const printed = await expectPass('pack --example');
+    await expectPass('pack --example example');
+    expect(await readFile('example.json', 'utf8')).toBe(printed);
+    await expectPass(`pack example --run example.json ${SIGNER} ${ROLES} --out example.zip`);
+    expect((await readdir('example')).toSorted()).toEqual(['journal.jsonl', 'state.json', 'trace.json']);
+    await expectExit('pack --example example', 2, 'io.EXISTS');
+  });
+
   it('pack writes the same bytes for the same input, unsigned and stored', async () => {
     for (const name of ['a', 'b']) await expectPass(`${PACK} --compression store --out ${name}.zip`);
     expect(await readFile('a.zip')).toEqual(await readFile('b.zip'));

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   globSync,
@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decisionRenderers } from '../../src/report/decision-renderers.ts';
-import { call, scratch, writeEvidence } from '../cli/make.ts';
+import { call, PROGRAM, scratch, writeEvidence } from '../cli/make.ts';
 
 const HOME = process.cwd();
 const PAGES = ['README.md', ...globSync('docs/**/*.md')];
@@ -84,9 +84,17 @@ async function makeArchive(): Promise<void> {
   rmSync('later/evexp_000000000003/parts/evidence_000000000001.zip');
 }
 
+/** The commands of the README that are pasted into an empty folder. */
+const QUICK_START = /^## Quick start\n[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(textOf('README.md'))?.[1] ?? '';
+
+const clear = (): void => readdirSync('.').forEach((name) => rmSync(name, { recursive: true }));
+
 /** Writes what the commands of a page need in addition to the files of `writeEvidence` and the named blocks. */
 const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
-  'README.md': makeMirrors,
+  async 'README.md'() {
+    clear();
+    for (const line of QUICK_START.trim().split('\n')) await run(line);
+  },
   'docs/verify/keys.md'() {
     const { keys } = JSON.parse(readFileSync('trust.json', 'utf8')) as { keys: Record<string, unknown>[] };
     const published = keys.map(({ issuer: _issuer, purposes: _purposes, ...key }) => key);
@@ -100,9 +108,7 @@ const PREPARE: Readonly<Record<string, () => void | Promise<void>>> = {
     const signers = 'signers: { distinct: 2 }';
     writeFileSync('two-keys.yaml', `schemaVersion: 1\nkind: policy\nname: two-keys\n${signers}\n`);
   },
-  'docs/gate/ci.md'() {
-    for (const name of readdirSync('.')) rmSync(name, { recursive: true });
-  },
+  'docs/gate/ci.md': clear,
   'docs/gate/gate.md': makeDecision,
   'docs/gate/gate-formats.md': makeDecision,
   'docs/gate/policy.md': makePassedMirror,
@@ -175,6 +181,24 @@ const evidence = await scratch();
 mkdirSync(evidence.path('evidence'));
 await writeEvidence(evidence.path('evidence'));
 afterAll(() => evidence[Symbol.asyncDispose]());
+
+it('the quick start of README.md, pasted into an empty folder, verifies evidence and then finds a changed byte', () => {
+  expect(QUICK_START.trim().split('\n').length).toBeLessThanOrEqual(8);
+  for (const folder of ['bin', 'empty']) mkdirSync(evidence.path(folder));
+  const program = PROGRAM.map((word) => `'${word}'`).join(' ');
+  const text = `#!/bin/sh\nexec '${process.execPath}' ${program} "$@"\n`;
+  writeFileSync(evidence.path('bin/drillproof'), text, { mode: 0o755 });
+  const { status, stdout } = spawnSync('sh', {
+    cwd: evidence.path('empty'),
+    env: { PATH: `${evidence.path('bin')}:${process.env['PATH']}` },
+    input: QUICK_START,
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^VERIFIED [^]*^FAILED .*: part\.DIGEST_MISMATCH, zip\.CRC_MISMATCH/m),
+  ]);
+});
 
 describe.each(PAGES.filter((page) => samplesOf(page).length > 0))('%s', (page) => {
   const names = new Map<string, string>();

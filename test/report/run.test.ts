@@ -105,8 +105,8 @@ describe('the example of README.md', async () => {
     ['names the damaged part', { ...files, [path]: flipBit(files[path]!, 100) }, 1, 'part.DIGEST_MISMATCH'],
     ['refuses a list that no key signed', unsignedList, 1, 'expect.UNMET'],
   ])('%s', async (_what, tree, code, text) => {
-    execFileSync('rm', ['-rf', join(project, 'mirror')]);
-    await writeFiles(join(project, 'mirror'), tree);
+    execFileSync('rm', ['-rf', join(project, 'export')]);
+    await writeFiles(join(project, 'export'), tree);
     writeFileSync(join(project, 'trust.json'), trust);
     writeFileSync(join(project, 'example.js'), example);
     const { status, stderr } = spawnSync(process.execPath, ['example.js'], {

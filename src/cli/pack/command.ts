@@ -1,4 +1,4 @@
-import { CommanderError, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { OBJECT_ROLES, type ObjectRole } from '../../evidence/bundle/manifest.ts';
 import { type ObjectInput, packBundle, type PackedBundle } from '../../evidence/bundle/pack-bundle.ts';
 import { type Cli, printNotes } from '../cli.ts';
@@ -6,6 +6,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { FORCE, STANDARD } from '../shared/options/options.ts';
 import { signingOptions, readSigning } from '../shared/input/signing.ts';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { abortable } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
@@ -13,7 +14,7 @@ import { didYouMean } from '../../bytes/text/wording.ts';
 import { createDigester } from '../../bytes/hash.ts';
 import { readFileBytes } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
-import { writeBytes } from '../shared/output/output-file.ts';
+import { writeBytes, writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
 import {
   listFilesBelow,
@@ -39,7 +40,10 @@ const PACK = [
     .choices(['deflate', 'store'])
     .default('deflate'),
   FORCE,
-  option('--example', 'print a complete RUN.json with a result, to change, and end'),
+  option(
+    '--example [folder]',
+    'write a complete run to FOLDER and FOLDER.json, or print its RUN.json (-), and end',
+  ).preset('-'),
 ];
 type PackOptions = OptionsOf<typeof PACK>;
 
@@ -47,12 +51,14 @@ export function definePackCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
     .argument('<dir>', 'folder with the objects')
-    // Like --help, it ends before required options are checked.
+    // It needs none of what packing needs.
     .on('option:example', () => {
-      void cli.stdout.write(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`);
-      throw new CommanderError(0, 'commander.helpDisplayed', '');
+      for (const { option } of command.declared) option.mandatory = false;
+      for (const argument of command.registeredArguments) argument.required = false;
     })
-    .perform(PACK, (options, dir: string) => pack(cli, dir, options))
+    .perform(PACK, (options, dir: string) =>
+      options.example === undefined ? pack(cli, dir, options) : writeExample(cli, options.example),
+    )
     .examples({
       'a signed part':
         'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
@@ -67,7 +73,7 @@ export function definePackCommand(command: CliCommand, cli: Cli): void {
 type RoleSpec = { readonly path: string; readonly role: ObjectRole };
 
 const RUN_HELP = `
-RUN.json describes the bundle; --example prints one to change. It contains the
+RUN.json describes the bundle; --example makes one to change. It contains the
 result of the run, or names the file with it. DIR contains the objects. The
 result may omit stateHash, evidenceHash and trajectoryHash: they are computed
 from the objects with those roles.
@@ -176,6 +182,21 @@ async function* countBytes(
     sum.update(chunk);
     yield chunk;
   }
+}
+
+const EXAMPLE_OBJECTS = {
+  'journal.jsonl': '{"sequence":1,"interaction":"ask-for-refund"}\n',
+  'state.json': '{"order-17":"refunded"}\n',
+  'trace.json': '["customer asks for a refund of order 17","shop refunds it"]\n',
+};
+
+async function writeExample(cli: Cli, folder: string): Promise<void> {
+  const run = [Buffer.from(`${JSON.stringify(buildExample(cli.now()), null, 2)}\n`)];
+  if (folder === '-') return writeBytes(cli, folder, run, {});
+  await writeOutputFolder(folder, async (made) => {
+    for (const [name, text] of Object.entries(EXAMPLE_OBJECTS)) await writeFile(join(made, name), text);
+  });
+  await writeOutputFile(cli, `${resolve(folder)}.json`, run);
 }
 
 type RunExample = z.infer<typeof runFileSchema> & { readonly runResult: z.infer<typeof runFileResultSchema> };
