@@ -1,0 +1,1 @@
+"""A second verifier of drillproof evidence, written from docs/formats alone."""

@@ -1,0 +1,94 @@
+"""Answers the cases of `drillproof selftest --exec "python3 -m drillproof_verify.selftest"`."""
+
+import json
+import pathlib
+import sys
+
+from . import archive, forms, strict_json, text, trust
+
+def _hex(case):
+    return {"base64": __import__("base64").b64encode(text.from_hex(case["text"])).decode()}
+
+def _base64url(case):
+    return {"hex": text.from_base64url(case["text"]).hex()}
+
+def _strict_json(case):
+    limits = {"max_bytes": case.get("maxBytes"), "max_values": case.get("maxValues")}
+    value = strict_json.parse(case["hex"], **{name: limit for name, limit in limits.items() if limit is not None})
+    return {"canonical": strict_json.canonical(value).decode()}
+
+def _canonical_json(case):
+    return {"canonical": strict_json.canonical(json.loads(case["json"], parse_int=float)).decode()}
+
+def _identifiers(case):
+    text.require(__import__("re").fullmatch(text.IDENTIFIERS[case["format"]], case["text"]), None)
+    return {}
+
+def _paths(case):
+    text.require(all(map(text.is_path, case["paths"])), "zip.NAME_INVALID")
+    text.require(len(set(map(text.twin, case["paths"]))) == len(case["paths"]), "zip.ENTRY_DUPLICATE")
+    return {}
+
+def _der_signatures(case):
+    trust.check_der_signature(bytes.fromhex(case["hex"]))
+    return {}
+
+def _signatures(case):
+    point, message, signature = (bytes.fromhex(case[name]) for name in ("point", "message", "signature"))
+    text.require(len(point) == 65, "trust.KEY_INVALID")
+    point = trust.check_point(point)
+    trust.check_der_signature(signature)
+    text.require(trust.verifies(point, message, signature), "attestation.SIGNATURE_INVALID")
+    return {}
+
+def _key_files(case):
+    point, period = trust.read_key_file(case["base64"], case["use"])
+    answer = {"point": point.hex(), "keyId": trust.key_id(point)}
+    if period:
+        answer |= {"notBeforeMs": period[0], "notAfterMs": period[1], "fromCertificate": True}
+    return answer
+
+def _trust_stores(case):
+    keys = trust.TrustStore(case["base64"]).keys
+    rows = [
+        {"issuer": issuer, "keyId": kid, "purposes": sorted(set(key.get("purposes"))), "compromised": key.get("compromised")}
+        for (issuer, kid), key in sorted(keys.items())
+    ]
+    return {"keys": rows}
+
+def _judge_key(case):
+    statement = case["statement"]
+    store = trust.TrustStore(case["trust"])
+    _, faults, notes, unchecked = store.judge(statement, statement["purpose"], statement, statement.get("asOfMs"))
+    return {"valid": not faults, "codes": sorted(faults | notes), "unchecked": unchecked}
+
+def _archives(case):
+    found = archive.Archive(case["zip"], case.get("limits"))
+    rows = [(entry.name, entry.read()) for entry in found.entries.values()]
+    entries = [{"name": name, "bytes": len(data), "digest": text.sha256(data)} for name, data in rows]
+    return {"entries": entries, "warnings": sorted(found.warnings)}
+
+def _bundle_manifests(case):
+    manifest = strict_json.parse_canonical(case["manifest"])
+    forms.check_bundle_manifest(manifest, *case.get("limits", {}).values())
+    return {"digest": text.sha256(case["manifest"]), "objects": len(manifest["objects"])}
+
+def answer(folder):
+    """The exit code of a case and its details."""
+    case = json.loads((folder / "case.json").read_text("utf-8"))
+    kind = globals().get("_" + case["kind"].replace("-", "_"))
+    if kind is None:
+        return 77, None
+    files = {name: (folder / file).read_bytes() for name, file in case["files"].items()}
+    for row in case["input"].get("files", []) if case["kind"] == "exports" else []:
+        row["data"] = (folder / row["file"]).read_bytes()
+    try:
+        details = kind({**case["input"], **files})
+    except text.Fault as fault:
+        return 1, {"code": fault.code} if fault.code else {}
+    return 0 if details.pop("valid", True) else 1, details
+
+if __name__ == "__main__":
+    code, details = answer(pathlib.Path(sys.argv[1]))
+    print(json.dumps(details))
+    sys.exit(code)
