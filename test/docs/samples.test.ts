@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   globSync,
@@ -169,8 +169,10 @@ const translate = (command: string, names: ReadonlyMap<string, string>): string 
 /** Runs a command of a page: in this process if it is only drillproof, otherwise in a shell. */
 async function run(command: string): Promise<{ readonly exit: number; readonly text: string }> {
   const [, line, file] = /^drillproof ((?:'[^']*'|"[^"]*"|[^|;&<>$])*?)(?: > (\S+))?$/.exec(command) ?? [];
-  if (line === undefined)
-    return { exit: 0, text: execFileSync('sh', ['-ec', command], { encoding: 'utf8' }) };
+  if (line === undefined) {
+    const { status, stdout } = spawnSync('sh', ['-ec', command], { encoding: 'utf8' });
+    return { exit: status ?? -1, text: stdout };
+  }
   const words = Array.from(line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g), ([, a, b, c]) => a ?? b ?? c ?? '');
   const { code, stdout, stderr } = await call(words);
   if (file !== undefined) writeFileSync(file, stdout);

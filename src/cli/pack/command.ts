@@ -53,7 +53,7 @@ export function definePackCommand(command: CliCommand, cli: Cli): void {
     .argument('<dir>', 'folder with the objects')
     // It needs none of what packing needs.
     .on('option:example', () => {
-      for (const { option } of command.declared) option.mandatory = false;
+      for (const row of command.declared) row.option.mandatory = false;
       for (const argument of command.registeredArguments) argument.required = false;
     })
     .perform(PACK, (options, dir: string) =>
