@@ -7,9 +7,7 @@ import re
 
 from .text import is_path, require, twin
 
-EVIDENCE_TYPE = "urn:drillproof:attestation:evidence:v1"
-EXPORT_TYPE = "urn:drillproof:attestation:export:v1"
-ATTESTATIONS = {EVIDENCE_TYPE: "attestation.v1", EXPORT_TYPE: "export-attestation.v1"}
+ATTESTATIONS = {"evidence": "attestation.v1", "export": "export-attestation.v1"}
 SIGNED_ROLES = {"run-result": "runResult", "evidence": "evidence", "state": "state", "trajectory": "trajectory"}
 _TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
@@ -82,7 +80,7 @@ def check_export_manifest(manifest, limit=10_000):
     ):
         valid = valid and len({row[name].lower() for row in rows}) == len(rows) and all(
             row["ordinal"] == ordinal and row["path"] == f"{folder}/{row[name]}.zip" and is_path(row["path"])
-            and project in (None, row["projectId"])
+            and project in (None, row["projectId"]) and int(row["bytes"]) < 1 << 53
             for ordinal, row in enumerate(rows)
         )
     require(valid, "export.MANIFEST_INVALID")

@@ -4,7 +4,7 @@ import json
 import pathlib
 import sys
 
-from . import archive, forms, strict_json, text, trust
+from . import archive, bundles, exports, forms, statements, strict_json, text, trust
 
 def _hex(case):
     return {"base64": __import__("base64").b64encode(text.from_hex(case["text"])).decode()}
@@ -72,6 +72,49 @@ def _bundle_manifests(case):
     manifest = strict_json.parse_canonical(case["manifest"])
     forms.check_bundle_manifest(manifest, *case.get("limits", {}).values())
     return {"digest": text.sha256(case["manifest"]), "objects": len(manifest["objects"])}
+
+def _export_manifests(case):
+    manifest = strict_json.parse_canonical(case["manifest"])
+    forms.check_export_manifest(manifest, *case.get("limits", {}).values())
+    return {
+        "digest": text.sha256(case["manifest"]), "selectionDigest": exports.selection_digest(manifest),
+        "parts": len(manifest["parts"]), "localReports": len(manifest["localReports"]),
+    }
+
+def _caller(case):
+    store = trust.TrustStore(case["trust"]) if "trust" in case else None
+    expect, limits = case.get("expect", {}), case.get("limits", {})
+    return statements.Caller(store, case["asOfMs"], expect, limits, case.get("depth"), case.get("threshold", 1))
+
+def _verdict(result, codes, **members):
+    return {"valid": result in ("verified", "intact", "valid", "not_checked"), "result": result, "codes": sorted(codes)} | members
+
+def _attestations(case):
+    signed = statements.verify_attestation(case["attestation"], "evidence", case, _caller(case))
+    if signed.statement and "manifestDigest" in case:
+        if signed.statement["subject"]["manifestDigest"] != case["manifestDigest"]:
+            signed.codes.add("attestation.SUBJECT_MISMATCH")
+    return _verdict(signed.result(), signed.codes)
+
+def _bundles(case):
+    bundle = bundles.Bundle(case["zip"], _caller(case))
+    return _verdict(bundle.verdict, bundle.codes)
+
+def _dsse(case):
+    caller, purpose = _caller(case), case.get("purpose", "evidence")
+    if "part" in case:
+        bundle = bundles.Bundle(case["part"], caller, [case["envelope"]])
+        return _verdict(bundle.verdict, bundle.codes)
+    signed = bundles.verify_detached(case["envelope"], purpose, case.get("manifest"), caller)
+    return _verdict(signed.result(), signed.codes)
+
+def _exports(case):
+    envelopes = [envelope.encode() for envelope in case.get("envelopes", [])]
+    files, codes = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}, set()
+    if "zip" in case:
+        files, codes = exports.archive_files(case["zip"])
+    export = exports.Export(files, _caller(case), case.get("irregular", ()), envelopes, codes)
+    return _verdict(export.verdict, export.all_codes(), completeness=export.completeness)
 
 def answer(folder):
     """The exit code of a case and its details."""
