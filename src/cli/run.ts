@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import type { Cli } from './cli.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { createProgram } from './program.ts';
+import { refuseUsers } from './shared/options/values.ts';
 
 // commander throws these after it has printed help or the version.
 const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
@@ -9,6 +10,7 @@ const HELP_SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'comman
 /** Runs a command line, reports errors with their codes, and returns the exit code. */
 export async function run(argv: readonly string[], cli: Cli): Promise<ExitCode> {
   try {
+    refuseUsers(argv);
     const program = await createProgram(argv, cli);
     if (argv.length === 0) {
       program.outputHelp({ error: true });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { call } from './make.ts';
+import { refuseUsers } from '../../src/cli/shared/options/values.ts';
 
 it.each([
   ['verfy', 'verify'],
@@ -66,6 +67,27 @@ it.each(['--token dp_secret', '--token=dp_secret', '--password=dp_secret'])(
     expect([code, stderr]).toEqual([2, expect.stringContaining('--token-file')]);
     expect(stdout + stderr).not.toContain('dp_secret');
   },
+);
+
+it.each([
+  'verify ftp://me:s3cret@h/x other --json',
+  'verify other //me:s3cret@h/x',
+  'verify http:me:s3cret@h',
+  'verify https:/me:s3cret@h/x --format=html=out.html',
+  String.raw`inspect https:\\me:s3cret@h`,
+  'gate s3://me:s3cret@bucket/e --policy p.yaml',
+  'gate e --policy https://me:s3cret@h/p.yaml',
+  'mirror e --to x --url=https://me:s3cret@h --project p',
+  'verify e --format=html=ftp://me:s3cret@h/out',
+])('an address with a password is refused and not repeated: %s', async (line) => {
+  const { code, stdout, stderr } = await call(line);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/usage\.INVALID: .*…@/)]);
+  expect(stdout + stderr).not.toMatch(/s3cret|me:/);
+});
+
+it.each(['s3://bucket/a@b', 'a//b@c', 'git:main:a@b.yaml', './me@h', 'postgres://me:s3cret@h/db'])(
+  'the word %s is not taken for an address with a password that nobody needs',
+  (word) => expect(() => refuseUsers([word])).not.toThrow(),
 );
 
 it('a token in an unknown option is not repeated', async () => {

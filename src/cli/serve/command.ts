@@ -47,7 +47,7 @@ export function defineServeCommand(command: CliCommand, cli: Cli): void {
 function parsePublicUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
-  if (url === undefined || !plain || url.username !== '' || url.password !== '')
+  if (url === undefined || !plain)
     throw new InvalidArgumentError('It must be an address such as https://control.example.');
   return url.href.replace(/\/+$/, '');
 }

@@ -20,6 +20,7 @@ import { countOpens, failListing, failReads, omitFiles, replaceByLink } from '..
 import { PART, REPORT, sample, SECOND, source, verify, verifySource } from './setup.ts';
 
 const sizeOf = (path: string): number => sample.files[path]!.length;
+const sumsOf = (digest: string): Uint8Array => toUtf8(`${digest.slice('sha256:'.length)}  manifest.json\n`);
 const otherReceipt = Object.values((await makeChain(1)).files)[0]!;
 const RECEIPT = `receipts/20260101T000000.000Z-${'0'.repeat(12)}.json`;
 
@@ -137,7 +138,6 @@ describe('another file in an export', () => {
     expect([report.verdict, errorsOf(report)]).toEqual(['failed', ['export.FILE_IRREGULAR']]);
   });
 
-  const sumsOf = (digest: string): Uint8Array => toUtf8(`${digest.slice('sha256:'.length)}  manifest.json\n`);
   const withSums = { ...sample.files, SHA256SUMS: sumsOf(digestOf(sample.files['manifest.json']!)) };
   test('may be checksums or a receipt of the mirror; an envelope next to a receipt is uncovered', async () => {
     const files = { ...withSums };

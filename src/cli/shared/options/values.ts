@@ -5,6 +5,27 @@ import { DrillproofError } from '../../../errors.ts';
 export const usageError = (message: string, hint?: string): DrillproofError =>
   new DrillproofError('usage.INVALID', message, hint === undefined ? {} : { details: { hint } });
 
+/** The part of an address up to its user, also of a mistyped address. A path may contain `@`, but not after `//`. */
+const BEFORE_USER = '(?:[a-z][a-z0-9+.-]*:)?[\\\\/]{2,}|(?:https?|ftp|s3):[\\\\/]?';
+const USERS = new RegExp(`(?<![\\w:])(${BEFORE_USER})[^\\s\\\\/?#]*@`, 'gi');
+const USER_FIRST = new RegExp(`^(?:[\\w-]*=)*(?!postgres)(?:${BEFORE_USER})[^\\s\\\\/?#]*@`, 'i');
+
+/** Removes users and passwords from addresses in a text. */
+export const hideUsers = (text: string): string => text.replaceAll(USERS, '$1…@');
+
+/**
+ * Refuses addresses with a user or password, except those of PostgreSQL, before any part of them is printed.
+ * @throws DrillproofError `usage.INVALID`
+ */
+export function refuseUsers(argv: readonly string[]): void {
+  const word = argv.find((argument) => USER_FIRST.test(argument));
+  if (word !== undefined)
+    throw usageError(
+      `an address with a user or a password is given: ${hideUsers(word)}`,
+      'Remove them: they are never sent, and other users of the machine see them.',
+    );
+}
+
 export const DURATION = /^(\d{1,9})(s|m|h|d)$/;
 const UNIT_MS = new Map([
   ['s', 1_000],

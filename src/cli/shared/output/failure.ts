@@ -5,7 +5,7 @@ import { DrillproofError, TransportError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { escapeText } from '../../../report/printable.ts';
 import { stableJson } from '../../../report/json.ts';
-import { formatTimeSpan } from '../options/values.ts';
+import { formatTimeSpan, hideUsers } from '../options/values.ts';
 import { EXIT, type ExitCode, exitOfCode } from '../../exit.ts';
 
 /** An error as it is reported to people and programs. */
@@ -32,10 +32,6 @@ export function describeFailure(error: unknown, interrupted: boolean): Failure {
     exit: interrupted ? EXIT.interrupted : exitOfCode(code),
   };
 }
-
-/** Removes users and passwords from addresses, also from mistyped ones and from those in the place of a path. */
-const hideUsers = (text: string): string =>
-  text.replaceAll(/\b([a-z][a-z0-9+.-]*:\/{1,2})[^\s/@]+@/gi, '$1…@');
 
 export const createInterruptedError = (cause: unknown): DrillproofError =>
   new DrillproofError('transport.ABORTED', 'interrupted', { cause });
