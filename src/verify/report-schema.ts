@@ -143,6 +143,7 @@ export const attestationReportSchema = describing<AttestationReport>()(
     asOfMs: atMs,
     trust: allow(trust),
     signer: allow(signer),
+    signers: allow(z.readonly(z.array(signingKey))),
     ...ledger,
   }),
 );

@@ -184,6 +184,8 @@ export interface AttestationReport {
   readonly trust?: TrustUsed;
   /** Absent unless a trusted key signed it. */
   readonly signer?: SignedBy;
+  /** Every trusted key that signed an envelope, if it is valid. */
+  readonly signers?: readonly SigningKey[];
   /** Every step, in order. */
   readonly checks: readonly Check[];
   /** Every problem and remark, in order. */

@@ -66,7 +66,13 @@ export function verifyAttestation(
 
 /** The report on a statement that was verified without its evidence, so it is never `verified` (formats §4). */
 export function buildAttestationReport(
-  { trusted, signer, checks, findings }: Omit<SignedResult, 'keys'>,
+  {
+    trusted,
+    signer,
+    signers,
+    checks,
+    findings,
+  }: Omit<SignedResult, 'keys'> & Pick<AttestationReport, 'signers'>,
   settings: Settings,
 ): AttestationReport {
   const failed = findings.some(({ severity }) => severity === 'error');
@@ -77,6 +83,7 @@ export function buildAttestationReport(
     asOfMs: settings.asOfMs,
     trust: describeTrust(settings),
     signer,
+    signers,
     checks,
     findings,
   } as const);

@@ -1,4 +1,12 @@
-import { BYTES, checkArguments, COUNT, type MembersOf, oneOf, optional } from '../bytes/arguments.ts';
+import {
+  BYTES,
+  checkArguments,
+  COUNT,
+  defined,
+  type MembersOf,
+  oneOf,
+  optional,
+} from '../bytes/arguments.ts';
 import { digestOf } from '../bytes/hash.ts';
 import type { ExportStatement, Statement } from '../evidence/bundle/attestation.ts';
 import { parseBundleManifest } from '../evidence/bundle/manifest.ts';
@@ -13,6 +21,7 @@ import {
   type EnvelopeKind,
   nameEnvelope,
 } from './signature/dsse.ts';
+import { listSigningKeys } from './part/attestation.ts';
 import { findingsOf } from './finding.ts';
 import { resolveSettings, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
 import type { AttestationReport } from './report.ts';
@@ -64,7 +73,12 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
       settings,
       threshold,
     });
-    return buildAttestationReport({ ...result, ...joinSteps([read, result]) }, settings);
+    const { statement, keys } = result;
+    const signers = statement && listSigningKeys('dsse', statement, keys);
+    return buildAttestationReport(
+      { ...result, ...joinSteps([read, result]), ...defined({ signers }) },
+      settings,
+    );
   };
   if (purpose === 'export') {
     const alone: EnvelopeKind<ExportStatement> = { purpose, read: readExportDsseStatement };

@@ -116,10 +116,9 @@ describe('an envelope by itself', () => {
   it('counts a further key for its project and organization', async () => {
     const dsse = encodeDsse(await attestDsse(attestation.statement, [signer, second]));
     const limits = { projects: [PROJECT], organizations: [ORGANIZATION] };
-    expect(verifyAlone(dsse, { threshold: 2, trust: trustBoth(limits) })).toMatchObject({
-      verdict: 'valid',
-      findings: [],
-    });
+    const report = verifyAlone(dsse, { threshold: 2, trust: trustBoth(limits) });
+    expect(report).toMatchObject({ verdict: 'valid', findings: [] });
+    expect(report.signers?.map(({ keyId }) => keyId)).toEqual([signer.keyId, second.keyId]);
   });
 
   it('does not state that enough trusted keys signed it if none did', () => {

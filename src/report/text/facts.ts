@@ -53,6 +53,8 @@ export function formatSigners(page: Page, signers: readonly SignedBy[], what = '
 /** Explains why no signer is named. */
 export function explainNoSigner(findings: readonly Finding[]): string {
   const hasNoStore = findings.some(({ code }) => code === 'trust.STORE_ABSENT');
+  const few = findings.find(({ code }) => code === 'dsse.THRESHOLD_MISSED');
+  if (few !== undefined) return `  too few trusted keys: ${few.actual} of ${few.expected}`;
   return hasNoStore ? '  unknown: no trusted keys were given' : '  no trusted key';
 }
 

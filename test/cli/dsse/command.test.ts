@@ -37,7 +37,9 @@ describe('drillproof dsse', () => {
   });
 
   it('dsse verify --threshold counts each key once', async () => {
-    await expectExit(`${verifyPart} ${TRUST} --threshold 2`, 1, 'dsse.THRESHOLD_MISSED');
+    const printed = await expectExit(`${verifyPart} ${TRUST} --threshold 2`, 1, 'dsse.THRESHOLD_MISSED');
+    expect(printed).toContain('too few trusted keys: 1 of at least 2');
+    expect(printed).not.toContain('no trusted key');
   });
 
   it('dsse writes an envelope to standard output, and reads one from standard input', async () => {
