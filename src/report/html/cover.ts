@@ -2,7 +2,7 @@ import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
 import { formatTimeRange } from '../text/facts.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
-import { countSigners, describeBadDrills, groupBy, partsOf } from '../text/tally.ts';
+import { countSigners, describeBadDrills, describeVerdict, groupBy, partsOf } from '../text/tally.ts';
 import {
   type Fact,
   quote,
@@ -55,10 +55,6 @@ export const idOfReport = (report: ExportReport | BundleReport): string | undefi
 
 export const titleOf = (report: ExportReport | BundleReport): string =>
   `${describeVerdict(report)}: ${idOfReport(report) ?? 'evidence'}`;
-
-/** `verified, drills: 99 passed, 1 failed`. */
-export const describeVerdict = (report: ExportReport | BundleReport): string =>
-  [report.verdict, describeBadDrills(report)?.text].filter((word) => word !== undefined).join(', ');
 
 function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';

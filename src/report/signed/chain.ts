@@ -22,7 +22,7 @@ const memberSchema = z.strictObject({
   issuedAtMs: allow(attestationReportSchema.shape.asOfMs),
   report: allow(
     z.strictObject({ kind: z.string(), result: z.string() }),
-    'what was signed, and the result that it states',
+    'what was signed, and the result that it states, with its drills if one did not pass',
   ),
   keys: z
     .readonly(z.array(typedDigestSchema))

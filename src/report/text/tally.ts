@@ -99,13 +99,20 @@ export function listOutcomes(parts: readonly BundleReport[]): readonly string[] 
 
 /** The drills and their colour if a counted one did not pass: a verdict is only about bytes and signatures. */
 export function describeBadDrills(
-  report: ExportReport | BundleReport,
+  ...reports: readonly (ExportReport | BundleReport)[]
 ): { readonly text: string; readonly tone: 'bad' | 'caution' } | undefined {
-  const outcomes = listOutcomes(partsOf(report));
+  const outcomes = listOutcomes(reports.flatMap(partsOf));
   if (outcomes.every((outcome) => outcome.endsWith(` ${GOOD_OUTCOME}`))) return undefined;
   const tone = outcomes.some((outcome) => outcome.endsWith(' failed')) ? 'bad' : 'caution';
   return { text: `drills: ${outcomes.join(', ')}`, tone };
 }
+
+/** A result in one word, and the drills if one did not pass: `verified, drills: 99 passed, 1 failed`. */
+export const addBadDrills = (result: string, ...reports: readonly (ExportReport | BundleReport)[]): string =>
+  [result, describeBadDrills(...reports)?.text].filter((word) => word !== undefined).join(', ');
+
+export const describeVerdict = (report: ExportReport | BundleReport): string =>
+  addBadDrills(report.verdict, report);
 
 export function summarizeOutcomes(parts: readonly BundleReport[]): string {
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;

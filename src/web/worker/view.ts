@@ -2,7 +2,7 @@ import { chainOf, findWeakLink, renderPartRow } from '../../report/html/chain.ts
 import { markupText } from '../../report/html/document.ts';
 import { renderChain, renderReportSections } from '../../report/html/report.ts';
 import { renderState } from '../../report/html/blocks.ts';
-import { describeVerdict } from '../../report/html/cover.ts';
+import { describeVerdict } from '../../report/text/tally.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { PartLine, View } from './messages.ts';

@@ -27,8 +27,8 @@ describe('--sign', () => {
   it('wraps the reports of verify, gate and scrub in a chain that report verify accepts', async () => {
     const chain: ReportChain = await callJson(`report verify 1.json 2.json 3.json 4.json ${TRUST}`);
     expect(chain.reports.map(({ report }) => report)).toEqual([
-      { kind: 'export', result: 'verified' },
-      { kind: 'export', result: 'verified' },
+      { kind: 'export', result: 'verified, drills: 1 failed, 1 passed' },
+      { kind: 'export', result: 'verified, drills: 1 failed, 1 passed' },
       { kind: 'decision', result: 'no' },
       { kind: 'scrub', result: 'good' },
     ]);

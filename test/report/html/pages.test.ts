@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { type Chart, renderChainPage, renderHistoryPage } from '../../../src/report/html/pages/history.ts';
 import { renderScrubPage } from '../../../src/report/html/pages/scrub.ts';
 import { markupText } from '../../../src/report/html/document.ts';
+import { resultOfReport } from '../../../src/report/signed/statement.ts';
 import { renderKeys } from '../../../src/report/html/keys.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
@@ -87,7 +88,9 @@ const badDrill = part(1, {
 
 it('the page about many reports states the drills of the last result wherever it states that result', () => {
   const report = exportReport({ parts: [badDrill] });
-  const page = renderHistoryPage([{ name: 'n', report }], { asOfMs: 0, draw, chain });
+  const stated = { ...chain.reports[0]!, report: { kind: 'export', result: resultOfReport(report) } };
+  const asked = { asOfMs: 0, draw, chain: { ...chain, reports: [stated] } };
+  const page = renderHistoryPage([{ name: 'n', report }], asked);
   const result = '<code>verified, drills: 1 failed</code>';
   expect(page.split(result)).toHaveLength(5);
   expect(page).toContain(`The last report states the result ${result}`);

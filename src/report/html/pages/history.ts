@@ -22,7 +22,7 @@ import {
   type State,
   buildTrustFact,
 } from '../blocks.ts';
-import { describeVerdict, listSigners, type Signed } from '../cover.ts';
+import { listSigners, type Signed } from '../cover.ts';
 import { dataImage, html, type Markup, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
@@ -37,27 +37,20 @@ const CAVEATS = [
   'A chain shows gaps between its reports. Newer reports could be missing at its end, unless you expect its last digest.',
 ] as const;
 
-function renderSignedChain(chain: ReportChain, entries: readonly HistoryEntry[] = []): Markup {
+function renderSignedChain(chain: ReportChain): Markup {
   const { verdict, reports, findings } = chain;
-  const results = new Map(entries.map(({ name, report }) => [name, describeReport(report)]));
-  const resultOf = ({ name, report }: ReportChain['reports'][number]): string | undefined =>
-    report && (results.get(name) ?? report.result);
-  const last = reports.slice(-1).map(resultOf);
+  const last = reports.at(-1)?.report?.result;
   const columns: readonly ItemColumn<ReportChain['reports'][number]>[] = [
     ['Report', ({ name }) => quote(name)],
     ['State', ({ name }) => renderState(stateOf(chain, name))],
     ['Number', ({ sequence }) => sequence, 'number'],
     ['Signed by', ({ issuer }) => quoteText(issuer)],
     ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : isoTime(atMs))],
-    ['Result', (row) => row.report && html`${row.report.kind}: ${quoteText(resultOf(row))}`],
+    ['Result', (row) => row.report && html`${row.report.kind}: ${quoteText(row.report.result)}`],
     ['Digest', ({ digest }) => quoteText(digest)],
   ];
-  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [html`<p>${MEANING[verdict]}</p>`, last.map((result) => result && html`<p>The last report states the result ${quote(result)}.</p>`)])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
+  return html`${renderVerdict(STATES[verdict], countNoun(reports.length, 'signed report'), [html`<p>${MEANING[verdict]}</p>`, last && html`<p>The last report states the result ${quote(last)}.</p>`])}${renderItems('Signed reports, oldest first', columns, reports)}${findings.length === 0 ? undefined : renderFindings(findings)}`;
 }
-
-/** The result with its drills, as the page about one report states it. */
-const describeReport = (report: SignableReport): string =>
-  report.kind === 'export' || report.kind === 'bundle' ? describeVerdict(report) : resultOfReport(report);
 
 const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
   findings.some(({ subject, severity }) => subject === name && severity === 'error')
@@ -125,11 +118,7 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
     'Reports over time',
     [
       renderHeader('Reports over time', renderFacts(listCoverFacts(moments, asOfMs))),
-      renderSection(
-        'signed',
-        'Signed reports',
-        chain === undefined ? [] : [renderSignedChain(chain, entries)],
-      ),
+      renderSection('signed', 'Signed reports', chain === undefined ? [] : [renderSignedChain(chain)]),
       renderSection(
         'plots',
         'Verdicts and bytes',
@@ -153,7 +142,7 @@ function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
     ['Reports', count(moments.length)],
     ['From', times[0] === undefined ? undefined : isoTime(times[0])],
     ['To', last?.atMs === undefined ? undefined : isoTime(last.atMs)],
-    ['Last result', last && quote(describeReport(last.report))],
+    ['Last result', last && quote(resultOfReport(last.report))],
     ['Page as of', isoTime(asOfMs)],
     [
       'Without a time',
@@ -268,7 +257,7 @@ const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
   ['Report', ({ name }) => quote(name)],
   ['Kind', ({ report }) => report.kind],
   ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : isoTime(atMs))],
-  ['Result', ({ report }) => quote(describeReport(report))],
+  ['Result', ({ report }) => quote(resultOfReport(report))],
   ['Verified', ({ counts }) => count(counts.verified), 'number'],
   ['Intact', ({ counts }) => count(counts.intact), 'number'],
   ['Incomplete', ({ counts }) => count(counts.incomplete), 'number'],
