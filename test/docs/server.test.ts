@@ -26,9 +26,11 @@ import {
   makePlane,
   type Plane,
 } from '../server/make.ts';
+import { drillproof, expectResult } from '../cli/make.ts';
 import { isDeep } from '../support/deep.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { pasteIntoShell } from './start/programs.ts';
 
 const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
@@ -58,6 +60,27 @@ it('docs/server/server.md lists every setting of serve with its variable and def
   );
   const expected = settings.map((setting) => [setting.name, variableOf(setting), defaultOf(setting)]);
   expect(rows).toEqual(expected);
+});
+
+it('the first hour of docs/server/server.md serves and mirrors evidence that was packed elsewhere', async () => {
+  const [, hour = ''] = /^```sh\n(drillproof pack [\s\S]*?)^```$/m.exec(page) ?? [];
+  const { cwd, stdout } = await pasteIntoShell(
+    hour.replace('serve', '$& --port 8080').replaceAll('8080', String(await freePort())),
+  );
+  expect(stdout).toMatch(/^VERIFIED evexp_0123456789ab: 1 of 1 part verified; list attested$/m);
+  const [, metadata = ''] = /^```json report\.json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  await writeFiles(cwd, { 'report.json': metadata, 'report.zip': 'opaque' });
+  const ingest = 'admin ingest local-report report.zip --project prj_0123456789ab --metadata report.json';
+  await expectResult(drillproof(ingest, { cwd }), 0, 'lrep_0123456789ab');
+  const key = '--key key.pem --issuer acme-ci';
+  await expectResult(
+    drillproof(`export part.zip ${key} --report report.zip,meta=report.json --out second`, { cwd }),
+    0,
+  );
+  const described = 'admin ingest export second --data other --report-metadata report.json';
+  for (const line of hour.match(/admin (?:org|project) .*/g)!)
+    await expectResult(drillproof(`${line} --data other`, { cwd }), 0);
+  await expectResult(drillproof(described, { cwd }), 0);
 });
 
 it('the nginx example of docs/server/server.md has timeouts that fit those of the server', () => {
