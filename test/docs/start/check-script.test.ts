@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { canonicalBytes } from '../../src/bytes/json/canonical.ts';
-import { digestOf } from '../../src/bytes/hash.ts';
-import type { ExportManifest } from '../../src/evidence/export/manifest.ts';
-import { trustStoreJwks } from '../../src/trust/store.ts';
+import { canonicalBytes } from '../../../src/bytes/json/canonical.ts';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import type { ExportManifest } from '../../../src/evidence/export/manifest.ts';
+import { trustStoreJwks } from '../../../src/trust/store.ts';
 import {
   editJson,
   flipBit,
@@ -17,8 +17,8 @@ import {
   makeTrust,
   NOW,
   repack,
-} from '../support/evidence.ts';
-import { makeFolder, writeFiles } from '../support/folder.ts';
+} from '../../support/evidence.ts';
+import { makeFolder, writeFiles } from '../../support/folder.ts';
 
 const [, script = ''] =
   /^```sh check\.sh\n([\s\S]*?)^```$/m.exec(readFileSync('docs/verify/verify.md', 'utf8')) ?? [];
