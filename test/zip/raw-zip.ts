@@ -41,6 +41,19 @@ const END64 = {
 } as const;
 const LOCATOR = { locatorSignature: 4, locatorDisk: 4, locatorOffset: 8, disks: 4 } as const;
 
+/** The fields of each record by its signature. */
+export const LAYOUTS: ReadonlyMap<number, Readonly<Record<string, number>>> = new Map<
+  number,
+  Readonly<Record<string, number>>
+>([
+  [0x04034b50, LOCAL],
+  [0x02014b50, CENTRAL],
+  [0x06054b50, END],
+  [0x06064b50, END64],
+  [0x07064b50, LOCATOR],
+  [0x08074b50, { signature: 4, crc: 4, compressed: 4, size: 4 }],
+]);
+
 const namesOf = <Layout extends object>(layout: Layout) => Object.keys(layout) as (keyof Layout)[];
 export const FIELDS = {
   both: namesOf(HEADER),

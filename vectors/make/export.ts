@@ -105,7 +105,9 @@ export function exportManifest(
 }
 
 const sum = (values: readonly (JsonValue | undefined)[]): string =>
-  values.reduce((total: bigint, value) => total + BigInt(text(value)), 0n).toString();
+  values
+    .reduce((total: bigint, value) => total + BigInt(/^\d*$/.test(text(value)) ? text(value) : 0), 0n)
+    .toString();
 
 /** The fields that an export resource shares with its manifest. */
 const SHARED = [
@@ -117,7 +119,11 @@ const SHARED = [
   'selectionDigest',
 ] as const;
 
-function resourceOf(manifest: JsonObject, manifestBytes: Uint8Array, bundles: readonly Bundle[]): JsonObject {
+export function resourceOf(
+  manifest: JsonObject,
+  manifestBytes: Uint8Array,
+  bundles: readonly Bundle[],
+): JsonObject {
   const [parts, reports] = [objects(manifest['parts']), objects(manifest['localReports'])];
   const source = bundles.map((one) => String(one.manifestBytes.length + one.artifactBytes));
   return {
@@ -142,7 +148,11 @@ function resourceOf(manifest: JsonObject, manifestBytes: Uint8Array, bundles: re
   };
 }
 
-const statementOf = (manifest: JsonObject, manifestBytes: Uint8Array, signer: string): JsonObject => ({
+export const listStatementOf = (
+  manifest: JsonObject,
+  manifestBytes: Uint8Array,
+  signer: string,
+): JsonObject => ({
   schemaVersion: 1,
   predicateType: EXPORT_TYPE,
   issuer: ISSUER,
@@ -167,7 +177,7 @@ export function makeExport(choices: ExportChoices = {}): Export {
     ),
   };
   if (signer !== null) {
-    const statement = patched(statementOf(manifest, manifestBytes, signer), choices.statement);
+    const statement = patched(listStatementOf(manifest, manifestBytes, signer), choices.statement);
     files['export-attestation.json'] = canonicalBytes(
       patched(signed(statement, signer), choices.attestation),
     );

@@ -12,7 +12,12 @@ export const P = 0xffffffff00000001000000000000000000000000fffffffffffffffffffff
 /** A private key that is the same in every run, and secret to nobody. */
 export const scalarOf = (name: string): Uint8Array =>
   sha256(utf8(`drillproof conformance vectors, key ${name}`));
-export const pointOf = (name: string): Uint8Array => p256.getPublicKey(scalarOf(name), false);
+const points = new Map<string, Uint8Array>();
+export function pointOf(name: string): Uint8Array {
+  const point = points.get(name) ?? p256.getPublicKey(scalarOf(name), false);
+  points.set(name, point);
+  return point;
+}
 
 type SignOptions = { readonly s?: 'low' | 'any'; readonly prehash?: boolean };
 

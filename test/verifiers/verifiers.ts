@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { DrillproofError } from '../../src/errors.ts';
+import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
+import {
+  assertExportFiles,
+  type EvidenceSource,
+  memorySource,
+  openZipEvidence,
+} from '../../src/evidence/source.ts';
+import { openEvidence } from '../../src/node/open-evidence.ts';
+import { parseTrustStore } from '../../src/trust/store.ts';
+import { verifyExport } from '../../src/verify/export/export.ts';
+import { allFindings } from '../../src/verify/finding.ts';
+import { verifyPart } from '../../src/verify/part/part.ts';
+import type { Case, Files } from './cases/build.ts';
+
+/** The paths of one case and the time of its verification. */
+export type Question = { readonly path: string; readonly trust: string; readonly at: number };
+
+/** The answer of a verifier: a verdict, `refused` for input that has none, or a crash. */
+export type Answer = {
+  readonly verdict?: string;
+  readonly completeness?: string;
+  readonly codes?: readonly string[];
+  readonly crash?: string;
+};
+
+/** A verifier that answers questions in their order. */
+export type Verifier = (questions: readonly Question[]) => Promise<readonly Answer[]>;
+
+/** Writes the cases of a verifier to one folder, each over the one before. */
+export class Desk {
+  readonly #folder: string;
+  #paths: readonly string[] = [];
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder);
+  }
+
+  write({ files = {}, zip, trust, atMs }: Case): Question {
+    const tree = join(this.#folder, 'export');
+    const [path, trustPath] = [
+      zip ? join(this.#folder, 'evidence.zip') : tree,
+      join(this.#folder, 'trust.json'),
+    ];
+    replaceFile(trustPath, trust);
+    if (zip) replaceFile(path, zip);
+    else this.#writeTree(tree, files);
+    return { path, trust: trustPath, at: atMs };
+  }
+
+  #writeTree(tree: string, files: Files): void {
+    if (this.#paths.some((path) => !Object.hasOwn(files, path))) rmSync(tree, { recursive: true });
+    for (const [path, bytes] of Object.entries(files)) {
+      mkdirSync(dirname(join(tree, path)), { recursive: true });
+      replaceFile(join(tree, path), bytes);
+    }
+    this.#paths = Object.keys(files);
+  }
+}
+
+/** Some file systems write a file that is truncated to the disk at once, which takes a hundred times as long. */
+function replaceFile(path: string, bytes: Uint8Array): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, bytes);
+}
+
+type Opened =
+  | { readonly kind: 'part'; readonly access: RandomAccess }
+  | { readonly kind: 'export'; readonly source: EvidenceSource };
+
+async function openCase({ files = {}, zip }: Case): Promise<Opened> {
+  if (zip) return openZipEvidence(memoryAccess(zip), 'evidence.zip');
+  const source = memorySource(files);
+  assertExportFiles('export', await source.files());
+  return { kind: 'export', source };
+}
+
+/** The answer of this program to a case in memory. */
+export const answerCase = (one: Case): Promise<Answer> => answer(one.trust, one.atMs, () => openCase(one));
+
+/** The answers of this program to cases on disk, as its command gives them. */
+export const drillproof: Verifier = (questions) =>
+  Promise.all(
+    questions.map(async ({ path, trust, at }) => {
+      const opened = openEvidence(path);
+      const answered = await answer(await readFile(trust), at, () => opened);
+      await opened.then(
+        (evidence) => evidence.close(),
+        () => undefined,
+      );
+      return answered;
+    }),
+  );
+
+async function answer(trust: Uint8Array, asOfMs: number, open: () => Promise<Opened>): Promise<Answer> {
+  try {
+    const options = { asOfMs, trust: parseTrustStore(trust) };
+    const evidence = await open();
+    const report =
+      evidence.kind === 'part'
+        ? await verifyPart(evidence.access, options)
+        : await verifyExport(evidence.source, options);
+    const codes = [...new Set(allFindings(report).map(({ code }) => code))].toSorted();
+    const completeness = 'completeness' in report ? { completeness: report.completeness } : {};
+    return { verdict: report.verdict, ...completeness, codes };
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) return { crash: String(error) };
+    // A file of another kind is a wrong call here, and broken evidence elsewhere.
+    const verdict = error.code === 'export.NOT_AN_EXPORT' ? 'failed' : 'refused';
+    return { verdict, codes: [error.code] };
+  }
+}
+
+/** An answer in JSON; a trust store that cannot be used leaves no verdict. */
+function readAnswer(line: string): Answer {
+  const read = JSON.parse(line) as Answer;
+  return read.crash?.startsWith('Fault: ') === true ? { verdict: 'refused', codes: [] } : read;
+}
+
+/** Starts the program of `verifiers/python`, which the end of the test stops. */
+export function startPython(): Verifier {
+  const path = [join(import.meta.dirname, '../../verifiers/python'), process.env['PYTHONPATH']];
+  const child = spawn('python3', ['-m', 'drillproof_verify.cli', '--batch'], {
+    env: { ...process.env, PYTHONPATH: path.filter(Boolean).join(delimiter) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill();
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return async (questions) => {
+    child.stdin.write(questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
+    const answers: Answer[] = [];
+    for (const { path: asked } of questions) {
+      const line = await lines.next();
+      if (line.done === true) throw new Error(`verifiers/python ended before it answered about ${asked}`);
+      answers.push(readAnswer(line.value));
+    }
+    return answers;
+  };
+}
