@@ -8,6 +8,7 @@ import { type BundleReport, type ExportReport, type Verdict, VERDICTS } from '..
 import { codeClassSchema, codeSchema, severitySchema } from '../../verify/report-schema.ts';
 import { allFindings } from '../../verify/finding.ts';
 import { caveatsOf } from '../text/caveats.ts';
+import { countOutcomes, partsOf } from '../text/tally.ts';
 
 /** One path of a run over many: its report, or the code of the error that prevented it. */
 export type PathResult = {
@@ -41,6 +42,9 @@ export const summarySchema = z.strictObject({
   passed: count.check(z.describe('paths that passed by the rules of the call')),
   verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
   unreadable: count.check(z.describe('paths without a report')),
+  outcomes: z
+    .record(z.string(), count)
+    .check(z.describe('counted drills, by the verdict that the evidence gives them')),
   causes: z.array(causeSchema).check(z.describe('the most severe first, then the most frequent')),
   copies: z.array(copiesSchema),
 });
@@ -70,6 +74,7 @@ export function createSummary(): SummaryCollector {
   const exports = new Map<string, OpenCopies>();
   const notPassed: NotPassed[] = [];
   const caveats = new Set<string>();
+  const outcomes = new Map<string, number>();
   let paths = 0;
   let passed = 0;
   let unreadable = 0;
@@ -88,6 +93,7 @@ export function createSummary(): SummaryCollector {
       }
       const { report } = result;
       verdicts[report.verdict]++;
+      countOutcomes(partsOf(report), outcomes);
       for (const [code, subjects] of groupSubjects(report)) countCause(causes, code, path, subjects);
       if (result.passed) for (const text of caveatsOf(report)) caveats.add(text);
       if (report.kind === 'export') countCopy(exports, path, report);
@@ -97,6 +103,7 @@ export function createSummary(): SummaryCollector {
       passed,
       verdicts,
       unreadable,
+      outcomes: Object.fromEntries(outcomes),
       causes: [...causes.values()].toSorted(compareSeverity),
       copies: [...exports.values()]
         .filter(({ times }) => times > 1)

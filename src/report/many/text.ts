@@ -10,6 +10,7 @@ import {
   type Summary,
   type SummaryCollector,
 } from './summary.ts';
+import { describeBadOutcomes } from '../text/tally.ts';
 import { pageOf, type TextOptions } from '../text/text.ts';
 
 /**
@@ -66,9 +67,15 @@ function formatNotPassed(page: Page, list: readonly NotPassed[], all: number): s
   ];
 }
 
-function formatTotal(page: Page, { paths, passed, copies }: Summary): string {
+function formatTotal(page: Page, { paths, passed, copies, outcomes }: Summary): string {
   const bad = paths - passed;
   const conflicting = copies.filter(({ same }) => !same).length;
-  const words = `${count(passed)} of ${countNoun(paths, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}${conflicting === 0 ? '' : `; ${countNoun(conflicting, 'export')} with different manifests`}`;
-  return page.paint[paths > 0 && bad + conflicting === 0 ? 'good' : 'bad'](`TOTAL ${words}`);
+  const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
+  const words = [
+    `${count(passed)} of ${countNoun(paths, 'path')} passed${bad === 0 ? '' : `, ${count(bad)} did not`}`,
+    ...(conflicting === 0 ? [] : [`${countNoun(conflicting, 'export')} with different manifests`]),
+    ...(drills === undefined ? [] : [drills.text]),
+  ];
+  const tone = paths > 0 && bad + conflicting === 0 ? (drills?.tone ?? 'good') : 'bad';
+  return wrapLabel(page, 'TOTAL ', escapeText(words.join('; ')), page.paint[tone]).join('\n');
 }

@@ -15,7 +15,7 @@ import { bundleReportSchema, exportReportSchema } from '../../verify/report-sche
 import { reportDiffSchema } from '../diff.ts';
 import { reportsSchema } from '../many/reports.ts';
 import { scrubSchema } from '../many/scrubs.ts';
-import { addBadDrills, describeVerdict } from '../text/tally.ts';
+import { addBadDrills, describeBadOutcomes, describeVerdict } from '../text/tally.ts';
 
 export const REPORT_PREDICATE_TYPE = 'urn:drillproof:attestation:report:v1';
 
@@ -165,11 +165,11 @@ export function openReport(bytes: Uint8Array): OpenedReport {
 /** The result of a report as the report itself has it, and its drills if one did not pass. */
 export function resultOfReport(report: SignableReport): string {
   if (report.kind === 'export' || report.kind === 'bundle') return describeVerdict(report);
-  if (report.kind === 'reports') {
-    const result = report.results.every(({ passed }) => passed) ? 'passed' : 'not passed';
-    const read = report.results.flatMap((row) => (row.result.kind === 'error' ? [] : [row.result]));
-    return addBadDrills(result, ...read);
-  }
+  if (report.kind === 'reports')
+    return addBadDrills(
+      report.results.every(({ passed }) => passed) ? 'passed' : 'not passed',
+      describeBadOutcomes(new Map(Object.entries(report.summary.outcomes))),
+    );
   if (report.kind === 'report-diff') return report.equal ? 'equal' : 'different';
   if (report.kind === 'decision') return report.answer;
   return report.outcome;

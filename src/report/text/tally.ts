@@ -88,31 +88,42 @@ export const isOutcomeCounted = (part: BundleReport): part is BundleReport & { o
   part.outcome !== undefined &&
   (part.verdict === 'verified' || (part.verdict === 'intact' && part.signed === true));
 
-/** `300 passed`, for each verdict that the evidence gives its drills: most frequent first, then by name. */
-export function listOutcomes(parts: readonly BundleReport[]): readonly string[] {
-  const counts = new Map<string, number>();
+/** Drills by the verdict that the evidence gives them. */
+type Outcomes = Map<string, number>;
+
+export function countOutcomes(parts: readonly BundleReport[], counts: Outcomes = new Map()): Outcomes {
   for (const part of parts) if (isOutcomeCounted(part)) increase(counts, part.outcome.verdict);
-  return [...counts]
-    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-    .map(([verdict, n]) => `${count(n)} ${verdict}`);
+  return counts;
 }
 
+/** `300 passed` for each verdict: most frequent first, then by name. */
+const formatOutcomes = (counts: Outcomes): readonly string[] =>
+  [...counts]
+    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([verdict, n]) => `${count(n)} ${verdict}`);
+
+export const listOutcomes = (parts: readonly BundleReport[]): readonly string[] =>
+  formatOutcomes(countOutcomes(parts));
+
+export const describeBadDrills = (report: ExportReport | BundleReport) =>
+  describeBadOutcomes(countOutcomes(partsOf(report)));
+
 /** The drills and their colour if a counted one did not pass: a verdict is only about bytes and signatures. */
-export function describeBadDrills(
-  ...reports: readonly (ExportReport | BundleReport)[]
+export function describeBadOutcomes(
+  counts: Outcomes,
 ): { readonly text: string; readonly tone: 'bad' | 'caution' } | undefined {
-  const outcomes = listOutcomes(reports.flatMap(partsOf));
+  const outcomes = formatOutcomes(counts);
   if (outcomes.every((outcome) => outcome.endsWith(` ${GOOD_OUTCOME}`))) return undefined;
   const tone = outcomes.some((outcome) => outcome.endsWith(' failed')) ? 'bad' : 'caution';
   return { text: `drills: ${outcomes.join(', ')}`, tone };
 }
 
 /** A result in one word, and the drills if one did not pass: `verified, drills: 99 passed, 1 failed`. */
-export const addBadDrills = (result: string, ...reports: readonly (ExportReport | BundleReport)[]): string =>
-  [result, describeBadDrills(...reports)?.text].filter((word) => word !== undefined).join(', ');
+export const addBadDrills = (result: string, drills: ReturnType<typeof describeBadOutcomes>): string =>
+  drills === undefined ? result : `${result}, ${drills.text}`;
 
 export const describeVerdict = (report: ExportReport | BundleReport): string =>
-  addBadDrills(report.verdict, report);
+  addBadDrills(report.verdict, describeBadDrills(report));
 
 export function summarizeOutcomes(parts: readonly BundleReport[]): string {
   const unknown = parts.filter((part) => !isOutcomeCounted(part)).length;

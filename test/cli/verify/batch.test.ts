@@ -146,13 +146,14 @@ describe('verify of many paths', () => {
     const { stdout } = await verify('damaged export absent');
     expect(stdout).toMatch(/^VERIFIED .* \(export\)$/m);
     expect(stdout).toMatch(
-      /# damaged\nFAILED [^]*# absent\n[^]*Summary of 3 paths\n[^]*By cause\n[^]*Not passed\n {2}failed +damaged [^\n]*\n {2}not checked +absent io\.NOT_FOUND\n\nTOTAL 1 of 3 paths passed, 2 did not\n$/,
+      /# damaged\nFAILED [^]*# absent\n[^]*Summary of 3 paths\n[^]*By cause\n[^]*Not passed\n {2}failed +damaged [^\n]*\n {2}not checked +absent io\.NOT_FOUND\n\nTOTAL 1 of 3 paths passed, 2 did not; drills: 2 failed, 1 passed\n$/,
     );
   });
 
   it('verify ends with 1 for one export id with two manifests, though each alone is verified', async () => {
     for (const path of ['twin-1', 'twin-2']) expect((await verify(path)).code).toBe(0);
-    const total = '\nTOTAL 2 of 2 paths passed; 1 export with different manifests\n';
+    const total =
+      '\nTOTAL 2 of 2 paths passed; 1 export with different manifests; drills: 1 failed, 1 passed\n';
     await expectExit(`verify twin-1 twin-2 ${TRUST}`, 1, total);
     const copies = [{ evidenceExportId: 'evexp_000000000077', same: false, paths: ['twin-1', 'twin-2'] }];
     const run = { exitCode: 1, unmet: [{ requirement: 'one manifest for each export' }] };

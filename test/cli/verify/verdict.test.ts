@@ -114,7 +114,7 @@ describe('the screen of verify', () => {
 
   it('with --quiet is the total alone for many paths', async () => {
     const { stdout } = await verify(`export damaged ${TRUST} --quiet`);
-    expect(stdout).toBe('TOTAL 1 of 2 paths passed, 1 did not\n');
+    expect(stdout).toBe('TOTAL 1 of 2 paths passed, 1 did not; drills: 2 failed, 1 passed\n');
   });
 
   it('lists passed checks with --verbose only', async () => {

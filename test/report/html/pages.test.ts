@@ -88,7 +88,7 @@ const badDrill = part(1, {
 
 it('the page about many reports states the drills of the last result wherever it states that result', () => {
   const report = exportReport({ parts: [badDrill] });
-  const stated = { ...chain.reports[0]!, report: { kind: 'export', result: resultOfReport(report) } };
+  const stated = { ...chain.reports[0], report: { kind: 'export', result: resultOfReport(report) } };
   const asked = { asOfMs: 0, draw, chain: { ...chain, reports: [stated] } };
   const page = renderHistoryPage([{ name: 'n', report }], asked);
   const result = '<code>verified, drills: 1 failed</code>';

@@ -3,7 +3,7 @@ import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import type { Summary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
-import { describeBadDrills } from '../../text/tally.ts';
+import { describeBadDrills, describeBadOutcomes } from '../../text/tally.ts';
 import {
   type Column,
   quote,
@@ -85,6 +85,7 @@ ${renderFacts([
   ['Passed', count(summary.passed)],
   ...Object.entries(summary.verdicts).map(([verdict, times]) => [verdict, count(times)] as const),
   ['Without a report', count(summary.unreadable)],
+  ['Drills', quoteText(describeBadOutcomes(new Map(Object.entries(summary.outcomes)))?.text)],
   [
     'Exports under several paths',
     summary.copies.length === 0 ? undefined : countNoun(summary.copies.length, 'export'),
