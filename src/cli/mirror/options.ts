@@ -74,7 +74,7 @@ export const mirrorOptions = (now: () => number) => [
     '--manifest <file>',
     'manifest of the export, if the control plane does not serve it; - for standard input',
   ).needs('[export]'),
-  option('--without-local-reports', 'omit local reports'),
+  option('--without-local-reports', 'omit local reports; verify then fails, and names each as missing'),
 ];
 export type MirrorCommandOptions = OptionsOf<ReturnType<typeof mirrorOptions>>;
 

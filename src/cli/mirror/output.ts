@@ -37,7 +37,10 @@ export function formatReceipt(
     ['files', `${countNoun(files.length, 'file')}, ${size(bytes)} (${states})`],
     ['transfer', formatTransfer(tally)],
     ['took', formatSpan(receipt.finishedAtMs - receipt.startedAtMs)],
-    ['local reports', withoutLocalReports ? 'omitted, as requested' : undefined],
+    [
+      'local reports',
+      withoutLocalReports ? 'omitted, as requested: verify reports each as missing, and fails' : undefined,
+    ],
   ]);
   const word = quoteShellWord(to);
   const checksums = bagit ? BAG_MANIFEST : CHECKSUMS;

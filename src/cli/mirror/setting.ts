@@ -1,3 +1,4 @@
+import { resolve, sep } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { bagSink } from '../../mirror/bag-sink.ts';
 import { createPacer } from '../../mirror/pace.ts';
@@ -48,9 +49,11 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
 
 async function openShared(
   cli: Cli,
-  { store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
+  { to, store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
 ): Promise<MirrorDirectoryOptions> {
   if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
+  if (store !== undefined && `${resolve(store)}${sep}`.startsWith(`${resolve(to)}${sep}`))
+    throw usageError('--store is inside --to', 'Name a folder outside the mirrors, on the same file system.');
   return defined({
     store: store === undefined ? undefined : await openPartStore(store),
     lock: waitLock === undefined ? undefined : { waitMs: waitLock, signal: cli.signal },

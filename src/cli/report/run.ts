@@ -79,9 +79,9 @@ function formatChain({ verdict, reports, findings }: ReportChain): string {
     report === undefined ? 'not read' : `${report.kind} ${report.result}`,
     digest ?? '',
   ]);
-  const problems = findings.map(({ code, subject, message, expected, actual }) =>
+  const problems = findings.map(({ code, subject, path, message, expected, actual }) =>
     alignFacts([
-      [code, `${subject}: ${message}`],
+      [code, `${subject}${path === undefined || path === subject ? '' : ` ${path}`}: ${message}`],
       ['expected', expected],
       ['actual', actual],
       ['to do', codeEntry(code).action],

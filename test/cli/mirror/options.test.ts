@@ -183,6 +183,8 @@ it('mirror --store links the files of another mirror, and fetches nothing', asyn
 
 it.each([
   ['s3://archive/store', 'usage.INVALID'],
+  ['unstored', 'usage.INVALID'],
+  ['./unstored/store', 'usage.INVALID'],
   ['token', 'io.KIND'],
 ])('mirror --store refuses %s', async (store, error) => {
   await writeFile(served.path('token'), 'a file');
