@@ -86,14 +86,15 @@ report the codes of archives (\`zip\`), JSON (\`json\`) and reading (\`io\`).
 /** The page of every class, check and code. */
 export function codesPage(): string {
   const spaces = [...new Set(CODES.map(namespaceOf))];
-  const checks = `${CHECKS_HEAD}\n${CHECK_IDS.map(checkEntry).join('')}`;
+  const checks = `${CHECKS_HEAD}\n${CHECK_IDS.map(checkEntry).join('\n')}`;
   return [HEAD, classTable(), checks, ...spaces.map(section)].join('\n');
 }
 
 const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
 const anchor = (name: string): string => name.toLowerCase().replace(/[^a-z0-9_-]/g, '');
 const linkTo = (name: string): string => `[\`${name}\`](#${anchor(name)})`;
-const entryHead = (name: string): string => `- <a id="${anchor(name)}"></a>**\`${name}\`**`;
+// A heading has the anchor that links name, and search finds it.
+const entryHead = (name: string): string => `### \`${name}\`\n\n`;
 
 function classTable(): string {
   const rows = Object.entries(CLASSES).map(([name, meaning]) => [`\`${name}\``, meaning, exitOfClass(name)]);
@@ -115,7 +116,7 @@ function exitOfClass(name: string): string {
 
 function checkEntry(id: CheckId): string {
   const codes = CHECK_TEXTS[id].own.map(linkTo).join(', ');
-  return `${entryHead(id)} ${CHECK_TEXTS[id].sentence}${codes === '' ? '' : `: ${codes}`}\n`;
+  return `${entryHead(id)}${CHECK_TEXTS[id].sentence}${codes === '' ? '' : `: ${codes}`}\n`;
 }
 
 function section(space: string): string {
@@ -125,7 +126,7 @@ function section(space: string): string {
   const clauses = new Set(codes.map((code) => codeEntry(code).clause));
   const [shared] = codes.length > 1 && clauses.size === 1 ? clauses : [];
   const intro = shared === undefined ? '' : `The clause of all of these is ${shared}.\n\n`;
-  return `## ${heading}\n\n${intro}${codes.map((code) => entry(code, shared)).join('')}`;
+  return `## ${heading}\n\n${intro}${codes.map((code) => entry(code, shared)).join('\n')}`;
 }
 
 function entry(code: Code, sharedClause: string | undefined): string {
@@ -137,5 +138,5 @@ function entry(code: Code, sharedClause: string | undefined): string {
     ...(checks.length > 6 ? [] : checks.map(linkTo)),
     ...(clause === sharedClause ? [] : [clause]),
   ];
-  return `${entryHead(code)} ${meaning} _${action}_ (${facts.join(' · ')})\n`;
+  return `${entryHead(code)}${meaning} _${action}_ (${facts.join(' · ')})\n`;
 }
