@@ -94,7 +94,7 @@ const namespaceOf = (code: Code): string => code.slice(0, code.indexOf('.'));
 const anchor = (name: string): string => name.toLowerCase().replace(/[^a-z0-9_-]/g, '');
 const linkTo = (name: string): string => `[\`${name}\`](#${anchor(name)})`;
 // A heading has the anchor that links name, and search finds it.
-const entryHead = (name: string): string => `### \`${name}\`\n\n`;
+const entryHead = (name: string): string => `### ${name}\n\n`;
 
 function classTable(): string {
   const rows = Object.entries(CLASSES).map(([name, meaning]) => [`\`${name}\``, meaning, exitOfClass(name)]);
