@@ -17,7 +17,7 @@ _RANK = ("verified", "intact", "incomplete", "failed")
 def archive_files(data):
     """The files of a one-file export as functions that read them, and the warnings about the container."""
     found = Archive(data)
-    return {name: entry.read for name, entry in found.entries.items()}, found.warnings
+    return {name: (lambda name=name: found.read(name)) for name in found.entries}, found.warnings
 
 def selection_digest(manifest):
     """The digest that the rows of an export manifest give."""
@@ -194,7 +194,7 @@ class Export:
         if self.caller.depth == "digest":
             self.bundles.append(None)
             return
-        bundle = Bundle(data, self.caller, envelopes, row)
+        bundle = Bundle(data, self.caller, envelopes, False)
         self.bundles.append(bundle)
         found = bundle.manifest
         if found:
@@ -219,7 +219,7 @@ class Export:
         order = [(manifest["createdAtMs"], manifest["evidenceBundleId"]) for manifest in found]
         if order != sorted(order):
             self.codes.add("export.SELECTION_MISMATCH")
-        sizes = [bundle.source_bytes if bundle else None for bundle in self.bundles]
+        sizes = [bundle.source_bytes if bundle and bundle.manifest else None for bundle in self.bundles]
         if len(sizes) == len(parts) and None not in sizes:
             expected["sourceBytes"] = str(sum(sizes) + sum(int(row["expandedBytes"]) for row in reports))
         same = all(resource.get(name) == value for name, value in expected.items())

@@ -1,67 +1,49 @@
 """Strict JSON and its canonical form (formats §1, Canonical or parsed; RFC 8785)."""
-
+import decimal
 import json
 import re
 
-from .text import Fault, require
+from .text import Fault, blame, require
 
 MEBIBYTE = 1 << 20
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?(?P<name>[ \t\r\n]*:)?|[\[\]{}]|[^\s\[\]{},:"]+', re.DOTALL)
-_NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)(\d+))?", re.ASCII)
 
-
-def format_number(value):
+def _format_number(value):
     """A double as ECMAScript writes it."""
     number = float(value)
     require(number - number == 0, "json.NOT_REPRESENTABLE")
-    digits, exponent = _decimal(repr(abs(number)))
-    if not digits:
+    _, digits, power = decimal.Decimal(repr(number)).normalize().as_tuple()
+    digits, sign = "".join(map(str, digits)), "-" if number < 0 else ""
+    point = len(digits) + power  # the decimal point is after this many digits
+    if number == 0:
         return "0"
-    point = len(digits) + exponent  # the decimal point is after this many digits
     if 0 < point <= 21:
-        text = digits.ljust(point, "0")[:point] + ("." + digits[point:] if exponent < 0 else "")
-    elif -6 < point <= 0:
-        text = "0." + "0" * -point + digits
-    else:
-        fraction = "." + digits[1:] if len(digits) > 1 else ""
-        text = f"{digits[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"
-    return ("-" if number < 0 else "") + text
-
-
-def _decimal(text):
-    """The significant digits of a number and the power of ten of the last one."""
-    _, whole, fraction, sign, power = _NUMBER.fullmatch(text).groups(default="")
-    digits = (whole + fraction).lstrip("0")
-    short = digits.rstrip("0")
-    power = power.lstrip("0")[:18] or "0"
-    return short, int(sign + power) - len(fraction) + len(digits) - len(short) if short else 0
-
+        return sign + digits[:point].ljust(point, "0") + ("." + digits[point:] if power < 0 else "")
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + digits
+    return f"{sign}{digits[0]}{'.' if len(digits) > 1 else ''}{digits[1:]}e{point - 1:+}"
 
 def _parse_number(text):
     number = float(text)
-    exact = number - number == 0 and _decimal(text) == _decimal(format_number(number))
-    require(exact, "json.NUMBER_INEXACT")
+    with blame("json.NUMBER_INEXACT", decimal.InvalidOperation):
+        zero = number == 0 and not re.search("[1-9]", re.split("[eE]", text)[0])
+        require(zero or decimal.Decimal(text) == decimal.Decimal(repr(number)), "json.NUMBER_INEXACT")
     return int(number) if number.is_integer() and abs(number) < 1 << 53 else number
-
 
 def _parse_object(pairs):
     members = dict(pairs)
     require(len(members) == len(pairs), "json.MEMBER_DUPLICATE")
     return members
 
-
-def _refuse(_text):
+def _refuse(_literal):
     raise Fault("json.INVALID")
 
-
 def parse(data, max_bytes=64 * MEBIBYTE, max_values=1_000_000):
-    """Parse the bytes of a document and refuse whatever two readers could read differently."""
+    """Parse the bytes of a document and refuse what two readers could read differently."""
     require(len(data) <= max_bytes, "json.TOO_LARGE")
     require(not data.startswith(b"\xef\xbb\xbf"), "json.BOM")
-    try:
+    with blame("encoding.UTF8_INVALID", UnicodeDecodeError):
         text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Fault("encoding.UTF8_INVALID") from error
     depth = values = 0
     for token in _TOKEN.finditer(text):
         depth += (token[0] in "[{") - (token[0] in "]}")
@@ -69,17 +51,13 @@ def parse(data, max_bytes=64 * MEBIBYTE, max_values=1_000_000):
         require(depth <= 64, "json.DEPTH_EXCEEDED")
         require(values <= max_values, "json.VALUES_EXCEEDED")
     try:
-        value = json.loads(
-            text, parse_int=_parse_number, parse_float=_parse_number, parse_constant=_refuse,
-            object_pairs_hook=_parse_object,
-        )
-        canonical(value)
+        value = json.loads(text, parse_int=_parse_number, parse_float=_parse_number, parse_constant=_refuse,
+                           object_pairs_hook=_parse_object)
     except (ValueError, RecursionError) as error:
         raise Fault("json.INVALID") from error
-    except Fault as fault:
-        raise Fault("json.SURROGATE_LONE") if fault.code == "json.NOT_REPRESENTABLE" else fault
+    with blame("json.SURROGATE_LONE"):
+        canonical(value)
     return value
-
 
 def parse_canonical(data, max_bytes=64 * MEBIBYTE):
     """Parse a document that must equal its own RFC 8785 form."""
@@ -87,14 +65,10 @@ def parse_canonical(data, max_bytes=64 * MEBIBYTE):
     require(canonical(value) == data, "json.NOT_CANONICAL")
     return value
 
-
 def canonical(value):
     """The UTF-8 of the RFC 8785 form."""
-    try:
+    with blame("json.NOT_REPRESENTABLE", UnicodeEncodeError):
         return _write(value).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise Fault("json.NOT_REPRESENTABLE") from error
-
 
 def _write(value):
     if isinstance(value, dict):
@@ -103,5 +77,5 @@ def _write(value):
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return format_number(value)
+        return _format_number(value)
     return json.dumps(value, ensure_ascii=False)
