@@ -3,36 +3,34 @@ import struct
 import types
 import zlib
 
-from .text import are_distinct, blame, is_path, require
+from .documents import are_distinct, blame, is_path, refuse
 
 LIMITS = {"entries": 100_000, "directoryBytes": 64 << 20, "entryBytes": 16 << 30, "totalBytes": 1 << 63,
           "expansionRatio": 1100, "expansionFloorBytes": 1 << 20}
-_FULL32, _FULL16 = 0xFFFFFFFF, 0xFFFF
-_ENCRYPTION_FIELDS = {*range(0x14, 0x18), 0x19, 0x9901}
-_IRREGULAR_ATTRIBUTES = 0x08 | 0x10 | 0x40 | 0x400  # label, directory, device, reparse point
-_CENTRAL = "made needed flags method time date crc compressed size name_length extra_length comment disk internal external offset"
-_LOCAL = "needed flags method time date crc compressed size name_length extra_length"
+_END = ("disk", "start_disk", "here", "total", "size", "offset")
+_HEADER = ("needed", "flags", "method", "time", "date", "crc", "compressed", "size", "name_length", "extra_length")
+_CENTRAL = ("made", *_HEADER, "comment", "disk", "internal", "external", "offset")
+_FULL = dict.fromkeys(("size", "compressed", "offset"), 0xFFFFFFFF) | dict.fromkeys(_END[:4], 0xFFFF)
+_FORBIDDEN_FIELDS = dict.fromkeys((0x14, 0x15, 0x16, 0x17, 0x19, 0x9901), "zip.ENCRYPTED") | {
+    0x756E: "zip.ENTRY_KIND", 0x6375: "zip.COMMENT", 0x000F: "zip.FEATURE_UNSUPPORTED"}
+_IRREGULAR = 0x08 | 0x10 | 0x40 | 0x400  # the attributes of a label, a directory, a device and a reparse point
 
 def _unpack(names, layout, data, position):
-    return types.SimpleNamespace(**dict(zip(names.split(), struct.unpack_from(layout, data, position))))
+    return types.SimpleNamespace(**dict(zip(names, struct.unpack_from("<" + layout, data, position))))
 
 class Archive:
-    """The entries of an archive by name, in the order of the file, and the warnings about it."""
+    """The entries of an archive by name, in the order of its directory, and the warnings about it."""
     def __init__(self, data, limits=None):
         self.data, self.limits, self.warnings = data, LIMITS | (limits or {}), set()
-        end, count = self._read_end()
-        entries = self._read_directory(end, count)
-        require(are_distinct([entry.name for entry in entries]), "zip.ENTRY_DUPLICATE")
-        for entry in entries:
-            require(data[entry.offset :][:4] == b"PK\3\4", "zip.RECORD_INVALID")
+        entries = self._read_directory(*self._read_end())
         ordered = sorted(entries, key=lambda entry: entry.offset)
-        self.warnings |= {"zip.ORDER_UNUSUAL"} if ordered != entries else set()
         starts = [*(entry.offset for entry in ordered), self.directory]
+        refuse({"zip.ENTRY_DUPLICATE": not are_distinct([entry.name for entry in entries])})
         for entry, end in zip(ordered, starts[1:]):
             self._read_local(entry, end)
-        require(starts[0] == 0, "zip.BYTES_UNACCOUNTED")
+        refuse({"zip.BYTES_UNACCOUNTED": starts[0] != 0})
         self.entries = {entry.name: entry for entry in entries}
-        self.names = [entry.name for entry in ordered]
+        self.warnings |= {"zip.ORDER_UNUSUAL"} if ordered != entries else set()
 
     def read(self, name):
         """The decompressed bytes of an entry, which must have its size and CRC-32."""
@@ -42,10 +40,9 @@ class Archive:
             decoder = zlib.decompressobj(-zlib.MAX_WBITS)
             with blame("zip.DATA_INVALID", zlib.error):
                 content = decoder.decompress(content, entry.size + 1)
-            require(len(content) <= entry.size, "zip.SIZE_MISMATCH")
-            require(decoder.eof and not decoder.unused_data, "zip.DATA_INVALID")
-        require(len(content) == entry.size, "zip.SIZE_MISMATCH")
-        require(zlib.crc32(content) == entry.crc, "zip.CRC_MISMATCH")
+            incomplete = not decoder.eof or decoder.unused_data
+            refuse({"zip.SIZE_MISMATCH": len(content) > entry.size, "zip.DATA_INVALID": incomplete})
+        refuse({"zip.SIZE_MISMATCH": len(content) != entry.size, "zip.CRC_MISMATCH": zlib.crc32(content) != entry.crc})
         return content
 
     def _unusual(self, condition):
@@ -53,127 +50,106 @@ class Archive:
 
     def _read_end(self):
         """Where the directory ends, and how many headers it has."""
-        data, names = self.data, "disk start_disk here total size offset"
-        end = data.rfind(b"PK\5\6", 0, max(len(data) - 18, 0))
-        require(end >= 0, "zip.NOT_A_ZIP")
-        record = _unpack(names + " comment", "<4H2LH", data, end + 4)
-        require(end + 22 + record.comment <= len(data), "zip.TRUNCATED")
-        require(end + 22 + record.comment == len(data), "zip.BYTES_UNACCOUNTED")
-        require(record.comment == 0, "zip.COMMENT")
+        data = self.data
+        position = end = data.rfind(b"PK\5\6", 0, max(len(data) - 18, 0))
+        refuse({"zip.NOT_A_ZIP": end < 0})
+        record = _unpack((*_END, "comment"), "4H2LH", data, end + 4)
+        rest = len(data) - end - 22 - record.comment
+        refuse({"zip.TRUNCATED": rest < 0, "zip.BYTES_UNACCOUNTED": rest > 0, "zip.COMMENT": record.comment})
         if data[max(end - 20, 0) : end].startswith(b"PK\6\7"):
-            locator = _unpack("disk position disks", "<LQL", data, end - 16)
-            valid = 0 <= end - 76 == locator.position and data[end - 76 :].startswith(b"PK\6\6")
-            require(valid, "zip.ZIP64_INVALID")
-            wide = _unpack("length made needed " + names.replace("disk", "disk", 1), "<Q2H2L4Q", data, end - 72)
-            require(wide.length == 44, "zip.ZIP64_INVALID")
-            require(wide.needed <= 45, "zip.FEATURE_UNSUPPORTED")
-            require(locator.disk == 0 and locator.disks == 1, "zip.MULTI_DISK")
-            pairs = [(getattr(record, name), getattr(wide, name)) for name in names.split()]
-            fulls = [_FULL16] * 4 + [_FULL32] * 2
-            agree = all(short in (long, full) and long < 1 << 53 for (short, long), full in zip(pairs, fulls))
-            require(agree, "zip.ZIP64_INVALID")
-            needed = any(long >= full for (_, long), full in zip(pairs, fulls))
-            self._unusual(not needed or any(short != min(long, full) for (short, long), full in zip(pairs, fulls)))
-            record, end = wide, end - 76
-        else:
-            require(_FULL32 not in (record.size, record.offset), "zip.ZIP64_INVALID")
-        require(record.disk == record.start_disk == 0 and record.here == record.total, "zip.MULTI_DISK")
-        require(record.offset + record.size <= end, "zip.ENTRY_OVERLAP")
-        require(record.offset + record.size == end, "zip.BYTES_UNACCOUNTED")
-        require(record.total <= self.limits["entries"], "zip.ENTRIES_EXCEEDED")
-        require(record.size <= self.limits["directoryBytes"], "zip.SIZE_EXCEEDED")
+            position, short = end - 76, record
+            locator = _unpack(("disk", "offset", "disks"), "LQL", data, end - 16)
+            valid = 0 <= position == locator.offset and data.startswith(b"PK\6\6", position)
+            refuse({"zip.ZIP64_INVALID": not valid})
+            record = _unpack(("length", "made", "needed", *_END), "Q2H2L4Q", data, position + 4)
+            pairs = [(getattr(short, name), getattr(record, name), _FULL[name]) for name in _END]
+            agree = all(value in (wide, full) and wide < 1 << 53 for value, wide, full in pairs)
+            refuse({"zip.FEATURE_UNSUPPORTED": record.needed > 45,
+                    "zip.MULTI_DISK": (locator.disk, locator.disks) != (0, 1),
+                    "zip.ZIP64_INVALID": record.length != 44 or not agree})
+            needless = all(wide < full for _, wide, full in pairs)
+            self._unusual(needless or any(value != min(wide, full) for value, wide, full in pairs))
+        refuse({"zip.ZIP64_INVALID": position == end and _FULL["size"] in (record.size, record.offset),
+                "zip.MULTI_DISK": record.disk or record.start_disk or record.here != record.total,
+                "zip.ENTRY_OVERLAP": record.offset + record.size > position,
+                "zip.BYTES_UNACCOUNTED": record.offset + record.size < position,
+                "zip.ENTRIES_EXCEEDED": record.total > self.limits["entries"],
+                "zip.SIZE_EXCEEDED": record.size > self.limits["directoryBytes"]})
         self.directory = record.offset
-        return end, record.total
+        return position, record.total
 
     def _read_directory(self, end, count):
-        entries, position, total = [], self.directory, 0
+        entries, position = [], self.directory
         for _ in range(count):
-            valid = position + 46 <= end and self.data[position : position + 4] == b"PK\1\2"
-            require(valid, "zip.RECORD_INVALID")
-            entry = _unpack(_CENTRAL, "<6H3L5H2L", self.data, position + 4)
-            name_start, position = position + 46, position + 46 + entry.name_length + entry.extra_length + entry.comment
-            require(position <= end, "zip.RECORD_INVALID")
-            require(entry.comment == 0, "zip.COMMENT")
-            self._read_names(entry, name_start, [*_SIZES, ("offset", _FULL32), ("disk", _FULL16)])
+            valid = position + 46 <= end and self.data.startswith(b"PK\1\2", position)
+            refuse({"zip.RECORD_INVALID": not valid})
+            entry, name_start = _unpack(_CENTRAL, "6H3L5H2L", self.data, position + 4), position + 46
+            position = name_start + entry.name_length + entry.extra_length + entry.comment
+            refuse({"zip.RECORD_INVALID": position > end, "zip.COMMENT": entry.comment})
+            self._read_names(entry, name_start, ("size", "compressed", "offset", "disk"))
             self._check_entry(entry)
-            total += entry.size
-            require(total <= self.limits["totalBytes"], "zip.SIZE_EXCEEDED")
             entries.append(entry)
-        require(position == end, "zip.BYTES_UNACCOUNTED")
+        total = sum(entry.size for entry in entries)
+        refuse({"zip.BYTES_UNACCOUNTED": position != end, "zip.SIZE_EXCEEDED": total > self.limits["totalBytes"]})
         return entries
 
-    def _read_names(self, header, name_start, wide):
+    def _read_names(self, header, name_start, numbers):
         """Read the name and the extra fields of a header; ZIP64 numbers replace those that are all ones."""
         position, fields = name_start + header.name_length, {}
-        end = position + header.extra_length
-        header.raw_name = self.data[name_start:position]
+        end, header.raw_name = position + header.extra_length, self.data[name_start:position]
         while position < end:
-            require(position + 4 <= end, "zip.RECORD_INVALID")
+            refuse({"zip.RECORD_INVALID": position + 4 > end})
             field, length = struct.unpack_from("<2H", self.data, position)
             position += 4 + length
-            require(position <= end and field not in fields, "zip.RECORD_INVALID")
+            refuse({"zip.RECORD_INVALID": position > end or field in fields})
+            refuse({_FORBIDDEN_FIELDS.get(field): field in _FORBIDDEN_FIELDS})
             fields[field] = self.data[position - length : position]
-        require(not fields.keys() & _ENCRYPTION_FIELDS, "zip.ENCRYPTED")
-        require(0x756E not in fields, "zip.ENTRY_KIND")
-        require(0x6375 not in fields, "zip.COMMENT")
-        require(0x000F not in fields, "zip.FEATURE_UNSUPPORTED")
         repeated = b"\1" + struct.pack("<L", zlib.crc32(header.raw_name)) + header.raw_name
-        require(fields.get(0x7075, repeated) == repeated, "zip.NAME_INVALID")
+        refuse({"zip.NAME_INVALID": fields.get(0x7075, repeated) != repeated})
         self._unusual(fields.keys() - {1})
-        widened = [(name, full) for name, full in wide if getattr(header, name) == full]
-        layout = "<" + "".join("Q" if full == _FULL32 else "L" for _, full in widened)
-        header.zip64 = 1 in fields
-        require(header.zip64 == bool(widened), "zip.ZIP64_INVALID")
-        require(len(fields.get(1, b"")) == struct.calcsize(layout), "zip.ZIP64_INVALID")
-        for (name, _), value in zip(widened, struct.unpack(layout, fields.get(1, b""))):
-            require(value < 1 << 53, "zip.ZIP64_INVALID")
+        wide = [name for name in numbers if getattr(header, name) == _FULL[name]]
+        layout, header.zip64 = "<" + "".join("L" if name == "disk" else "Q" for name in wide), 1 in fields
+        valid = header.zip64 == bool(wide) and len(fields.get(1, b"")) == struct.calcsize(layout)
+        refuse({"zip.ZIP64_INVALID": not valid})
+        for name, value in zip(wide, struct.unpack(layout, fields.get(1, b""))):
+            refuse({"zip.ZIP64_INVALID": value >= 1 << 53})
             setattr(header, name, value)
 
     def _check_entry(self, entry):
-        require(entry.disk == 0, "zip.MULTI_DISK")
-        require(not entry.flags & 0x2041, "zip.ENCRYPTED")
-        require(entry.method in (0, 8), "zip.METHOD_UNSUPPORTED")
-        require(not entry.flags & ~(0x80E if entry.method else 0x808), "zip.FEATURE_UNSUPPORTED")
-        require(entry.needed <= 45, "zip.FEATURE_UNSUPPORTED")
-        require(entry.method or entry.compressed == entry.size, "zip.SIZE_MISMATCH")
+        """Check everything about an entry that the directory states by itself."""
+        known, limits = 0x80E if entry.method else 0x808, self.limits
+        refuse({"zip.MULTI_DISK": entry.disk, "zip.ENCRYPTED": entry.flags & 0x2041,
+                "zip.METHOD_UNSUPPORTED": entry.method not in (0, 8),
+                "zip.FEATURE_UNSUPPORTED": entry.flags & ~known or entry.needed > 45,
+                "zip.SIZE_MISMATCH": not entry.method and entry.compressed != entry.size})
         with blame("zip.NAME_INVALID", UnicodeDecodeError):
             entry.name = entry.raw_name.decode("utf-8" if entry.flags & 0x800 else "ascii")
-        irregular = entry.external & _IRREGULAR_ATTRIBUTES or entry.external >> 28 not in (0, 8)
-        require(not entry.name.endswith("/") and not irregular, "zip.ENTRY_KIND")
-        require(is_path(entry.name), "zip.NAME_INVALID")
-        require(entry.size <= self.limits["entryBytes"], "zip.SIZE_EXCEEDED")
-        most = max(self.limits["expansionFloorBytes"], self.limits["expansionRatio"] * entry.compressed)
-        require(entry.size <= most, "zip.RATIO_EXCEEDED")
-        usual = (0x33F, 45 if entry.zip64 else 20, 0, 0x21, 0, 0o100644 << 16, 0)
+        irregular = entry.name.endswith("/") or entry.external & _IRREGULAR or entry.external >> 28 not in (0, 8)
+        most = max(limits["expansionFloorBytes"], limits["expansionRatio"] * entry.compressed)
+        refuse({"zip.ENTRY_KIND": irregular, "zip.NAME_INVALID": not is_path(entry.name),
+                "zip.SIZE_EXCEEDED": entry.size > limits["entryBytes"], "zip.RATIO_EXCEEDED": entry.size > most,
+                "zip.RECORD_INVALID": not self.data.startswith(b"PK\3\4", entry.offset)})
         actual = (entry.made, entry.needed, entry.time, entry.date, entry.internal, entry.external, entry.flags & 8)
-        self._unusual(actual != usual)
+        self._unusual(actual != (0x33F, 45 if entry.zip64 else 20, 0, 0x21, 0, 0o100644 << 16, 0))
 
     def _read_local(self, entry, end):
         """Compare the local header, the place of the data and the data descriptor with the directory."""
-        require(entry.offset + 30 <= len(self.data), "zip.TRUNCATED")
-        local = _unpack(_LOCAL, "<5H3L2H", self.data, entry.offset + 4)
+        refuse({"zip.TRUNCATED": entry.offset + 30 > len(self.data)})
+        local = _unpack(_HEADER, "5H3L2H", self.data, entry.offset + 4)
         entry.start = entry.offset + 30 + local.name_length + local.extra_length
-        require(entry.start <= len(self.data), "zip.TRUNCATED")
-        both = _FULL32 in (local.size, local.compressed)
-        require(not both or local.size == local.compressed, "zip.ZIP64_INVALID")
-        self._read_names(local, entry.offset + 30, _SIZES)
-        same = all(getattr(local, name) == getattr(entry, name) for name in ("raw_name", "flags", "method", "time", "date"))
-        require(same, "zip.HEADER_MISMATCH")
-        older = entry.zip64 and local.needed < 45
-        require(local.needed == entry.needed or older, "zip.HEADER_MISMATCH")
-        for name in ("crc", "compressed", "size"):
-            absent = entry.flags & 8 and getattr(local, name) == 0
-            require(getattr(local, name) == getattr(entry, name) or absent, "zip.HEADER_MISMATCH")
-        data_end = entry.start + entry.compressed
-        require(data_end <= end, "zip.ENTRY_OVERLAP")
-        descriptor = self.data[data_end:end]
-        lengths = (12, 16, 20, 24) if local.zip64 or entry.zip64 else (12, 16)
-        require(len(descriptor) in (lengths if entry.flags & 8 else (0,)), "zip.BYTES_UNACCOUNTED")
-        if len(descriptor) in (16, 24):
-            require(descriptor.startswith(b"PK\7\x08"), "zip.RECORD_INVALID")
-            descriptor = descriptor[4:]
+        one = (local.size == _FULL["size"]) != (local.compressed == _FULL["size"])
+        refuse({"zip.TRUNCATED": entry.start > len(self.data), "zip.ZIP64_INVALID": one})
+        self._read_names(local, entry.offset + 30, ("size", "compressed"))
+        descriptor, described = self.data[entry.start + entry.compressed : end], entry.flags & 8
+        differs = {name for name in ("raw_name", *_HEADER[:8]) if getattr(local, name) != getattr(entry, name)}
+        differs -= {name for name in ("crc", "compressed", "size") if described and getattr(local, name) == 0}
+        differs -= {"needed"} if entry.zip64 and local.needed < 45 else set()
+        lengths = (0,) if not described else (12, 16, 20, 24) if local.zip64 or entry.zip64 else (12, 16)
+        signed = len(descriptor) in (16, 24)
+        refuse({"zip.HEADER_MISMATCH": differs, "zip.ENTRY_OVERLAP": entry.start + entry.compressed > end,
+                "zip.BYTES_UNACCOUNTED": len(descriptor) not in lengths,
+                "zip.RECORD_INVALID": signed and not descriptor.startswith(b"PK\7\x08")})
         if descriptor:
-            values = struct.unpack("<3L" if len(descriptor) == 12 else "<L2Q", descriptor)
-            require(values == (entry.crc, entry.compressed, entry.size), "zip.HEADER_MISMATCH")
-
-_SIZES = [("size", _FULL32), ("compressed", _FULL32)]
+            layout = "<3L" if len(descriptor) < 20 else "<L2Q"
+            values = struct.unpack_from(layout, descriptor, 4 if signed else 0)
+            refuse({"zip.HEADER_MISMATCH": values != (entry.crc, entry.compressed, entry.size)})

@@ -1,71 +1,63 @@
 """Bundles: part archives and what is signed about them (formats §1, §2, §4)."""
-from . import strict_json
 from .archive import Archive
-from .forms import SIGNED_ROLES, check_bundle_manifest, fits
-from .statements import failed, verify_attestation, verify_envelope
-from .text import collect, require, sha256, true_ones
-
-_INPUTS = ("drillId", "targetId", "buildHash", "packageLockHash", "seed", "scenarioId", "setupHash")
-_COUNTERS = ("trial", "trialCount", "attempt", "attemptLimit")
+from .documents import (SIGNED_ROLES, codes_of, collect, fits, parse_canonical, read_bundle_manifest, refuse,
+                        sha256)
+from .trust import failed, verify_attestation, verify_envelope
 
 class Bundle:
-    """The verification of one part archive."""
+    """The verification of one part archive, alone or as a part of an export."""
     def __init__(self, data, caller, envelopes=(), alone=True):
         self.codes, self.manifest, self.signed, self.trusted = set(), None, False, False
         with collect(self.codes):
             self._verify(data, caller, envelopes, caller.expect if alone else {})
-
-    @property
-    def verdict(self):
-        return "failed" if failed(self.codes) else "verified" if self.trusted else "intact"
+        self.verdict = "failed" if failed(self.codes) else "verified" if self.trusted else "intact"
 
     def _verify(self, data, caller, envelopes, expect):
         archive = Archive(data)
         self.codes |= archive.warnings
         self.signed = "attestation.json" in archive.entries
-        require("manifest.json" in archive.entries, "bundle.MANIFEST_MISSING")
+        refuse({"bundle.MANIFEST_MISSING": "manifest.json" not in archive.entries})
         raw = archive.read("manifest.json")
-        manifest = strict_json.parse_canonical(raw)
-        check_bundle_manifest(manifest)
-        self.manifest, self.digest = manifest, sha256(raw)
+        self.manifest, self.digest = read_bundle_manifest(raw), sha256(raw)
+        manifest = self.manifest
         self.source_bytes = len(raw) + sum(row["bytes"] for row in manifest["objects"])
-        for name, actual in {"manifestDigest": self.digest, **self.scope()}.items():
-            if expect.get(name, actual) != actual:
-                self.codes.add(f"expect.{name.removesuffix('Id').removesuffix('Digest').upper()}_MISMATCH")
+        self.codes |= compare_expected(expect, manifest, self.digest)
         result, faults = self._check_objects(archive)
-        self.codes |= faults
-        statements = [verify_envelope(envelope, "evidence", self.scope(), caller) for envelope in envelopes]
+        signed = [verify_envelope(envelope, "evidence", manifest, caller) for envelope in envelopes]
         if self.signed:
-            raw = archive.read("attestation.json")
-            statements.append(verify_attestation(raw, "evidence", self.scope(), caller))
-        for signed in statements:
-            bound = check_binding(signed, self.digest, manifest, result)
-            self.codes |= signed.codes | (bound - {"bundle.BINDING_MISMATCH"} if failed(faults) else bound)
-        self.codes |= set() if statements else {"bundle.UNSIGNED"}
-        self.trusted = bool(statements) and all(signed.trusted for signed in statements)
-
-    def scope(self):
-        return {name: self.manifest[name] for name in ("projectId", "organizationId")}
+            signed.append(verify_attestation(archive.read("attestation.json"), "evidence", manifest, caller))
+        # nothing but the digest of the manifest is compared if an object is not the listed one
+        ignored = {"bundle.BINDING_MISMATCH"} if failed(faults) else set()
+        bound = [check_binding(statement, self.digest, manifest, result) - ignored for statement in signed]
+        self.codes |= faults.union(*bound, *(statement.codes for statement in signed))
+        self.codes |= codes_of({"bundle.UNSIGNED": not signed})
+        self.trusted = bool(signed) and all(statement.trusted for statement in signed)
 
     def _check_objects(self, archive):
         """Compare the entries with the manifest: the run result if it is valid, and the codes."""
         rows, result, codes = {row["path"]: row for row in self.manifest["objects"]}, None, set()
         expected = [name for name in ("manifest.json", "attestation.json", *rows) if name in archive.entries]
-        extra = [name for name in archive.names if name not in expected]
-        codes |= true_ones({"object.EXTRA": extra, "zip.ORDER_UNUSUAL": archive.names != expected + extra})
+        actual = sorted(archive.entries, key=lambda name: archive.entries[name].offset)
+        extra = [name for name in actual if name not in expected]
+        codes |= codes_of({"object.EXTRA": extra, "zip.ORDER_UNUSUAL": actual != expected + extra})
         for path, row in rows.items():
             with collect(codes):
-                require(path in archive.entries, "object.MISSING")
+                refuse({"object.MISSING": path not in archive.entries})
                 raw = archive.read(path)
-                faults = true_ones({"object.BYTES_MISMATCH": len(raw) != row["bytes"],
-                                    "object.DIGEST_MISMATCH": sha256(raw) != row["digest"]})
-                codes |= faults
-                if row.get("role") == "run-result" and not faults:
-                    document = strict_json.parse_canonical(raw)
-                    require(fits("run-result.v1", document), "bundle.RUN_RESULT_INVALID")
+                faults = {"object.BYTES": len(raw) != row["bytes"], "object.DIGEST": sha256(raw) != row["digest"]}
+                codes |= {code + "_MISMATCH" for code in codes_of(faults)}
+                if row.get("role") == "run-result" and not any(faults.values()):
+                    document = parse_canonical(raw)
+                    refuse({"bundle.RUN_RESULT_INVALID": not fits("run-result.v1", document)})
                     result = document
                     codes |= _find_contradictions(result)
         return result, codes
+
+def compare_expected(expect, actual, digest):
+    """The codes of what the caller expects and a manifest does not have."""
+    names = {"manifestDigest": "MANIFEST", "evidenceExportId": "EXPORT", "organizationId": "ORGANIZATION"}
+    actual, names = {**actual, "manifestDigest": digest}, names | {"projectId": "PROJECT", "bundles": "BUNDLES"}
+    return {f"expect.{names[name]}_MISMATCH" for name, value in expect.items() if actual.get(name) != value}
 
 def check_binding(signed, digest, manifest, result=None):
     """Compare every signed field with what it names (formats §2, Bound when signed)."""
@@ -75,13 +67,14 @@ def check_binding(signed, digest, manifest, result=None):
     pairs = [(subject[name + "Hash"], roles.get(role)) for role, name in SIGNED_ROLES.items()]
     pairs.append((subject["runId"], manifest["runId"]))
     if result:
-        identity, reproduction = result["identity"], subject["reproduction"]
-        pairs.append((subject["runId"], identity["runId"]))
+        identity, inputs = result["identity"], dict(subject["reproduction"])
+        counters = {name: inputs.pop("original" + name[0].upper() + name[1:])
+                    for name in ("trial", "trialCount", "attempt", "attemptLimit")}
+        inputs = {"scenarioId": None, "setupHash": None, "runId": subject["runId"], **inputs}
+        inputs |= {} if "rerunOfHostedRunId" in manifest else counters
+        pairs += [(value, identity.get(name)) for name, value in inputs.items() if name not in ("schemaVersion", "scope")]
         pairs += [(subject[name], result[name]) for name in ("stateHash", "evidenceHash", "trajectoryHash")]
-        pairs += [(reproduction.get(name), identity.get(name)) for name in _INPUTS]
-        if "rerunOfHostedRunId" not in manifest:
-            pairs += [(reproduction[f"original{name[0].upper()}{name[1:]}"], identity[name]) for name in _COUNTERS]
-    return true_ones({
+    return codes_of({
         "attestation.SUBJECT_MISMATCH": subject["manifestDigest"] != digest,
         "bundle.MANIFEST_INVALID": SIGNED_ROLES.keys() - roles.keys(),
         "bundle.BINDING_MISMATCH": any(named != actual for named, actual in pairs),
@@ -91,36 +84,33 @@ def check_binding(signed, digest, manifest, result=None):
 def _find_contradictions(result):
     """The warnings about a run result that contradicts itself (formats §4, Runs)."""
     final = [checkpoint["verdict"] for checkpoint in result["checkpoints"] if checkpoint["kind"] == "final"]
-    holders = [result, *result["checkpoints"]]
+    holders, verdict = [result, *result["checkpoints"]], result["verdict"]
     gates = [row["status"] for holder in holders for row in holder["assertionResults"] if row["gate"]]
-    bound = {row["bindingEvidence"] for row in (result, *result["interactions"])}
     tools, events = result["budgetUsage"]["toolCalls"], result["budgetUsage"]["scheduledEvents"]
 
     def contradicts(outcomes):
-        passed = result["verdict"] == "passed" and any(outcome != "passed" for outcome in outcomes)
-        return passed or result["verdict"] != "failed" and "failed" in outcomes
+        return verdict == "passed" and set(outcomes) - {"passed"} or verdict != "failed" and "failed" in outcomes
 
-    return true_ones({
+    return codes_of({
         "run.WORLD_INCONSISTENT": result["worldConsistency"] != "consistent",
-        "run.BINDING_PARTIAL": bound != {"complete"},
+        "run.BINDING_PARTIAL": {row["bindingEvidence"] for row in (result, *result["interactions"])} != {"complete"},
         "run.ASSERTION_FAILED": contradicts(gates),
         "run.CHECKPOINT_FAILED": contradicts(final),
-        "run.BUDGET_EXCEEDED": tools["rejected"] > 0 or tools["attempted"] > tools["limit"] or events["exhausted"]
-                               or events["processed"] > events["limit"],
+        "run.BUDGET_EXCEEDED": tools["rejected"] > 0 or tools["attempted"] > tools["limit"]
+                               or events["exhausted"] or events["processed"] > events["limit"],
     })
+
+def check_list(signed, digest, manifest):
+    """Compare what a statement about a list names with the export manifest."""
+    names, subject = ("evidenceExportId", "organizationId"), signed.statement and signed.statement["subject"]
+    differs = subject and subject != {"manifestDigest": digest, **{name: manifest[name] for name in names}}
+    return codes_of({"export.ATTESTATION_SUBJECT_MISMATCH": differs})
 
 def verify_detached(envelope, purpose, raw, caller):
     """Verify an envelope with the manifest that it must be about, if there is one, and nothing else."""
-    manifest = strict_json.parse_canonical(raw) if raw is not None else {}
+    manifest = parse_canonical(raw) if raw is not None else {}
     signed = verify_envelope(envelope, purpose, {**manifest, **manifest.get("scope", {})}, caller)
-    if manifest and purpose == "evidence":
-        signed.codes |= check_binding(signed, sha256(raw), manifest)
-    elif manifest and signed.statement:
-        signed.codes |= check_list(signed.statement["subject"], sha256(raw), manifest)
+    if manifest:
+        check = check_binding if purpose == "evidence" else check_list
+        signed.codes |= check(signed, sha256(raw), manifest)
     return signed
-
-def check_list(subject, digest, manifest):
-    """Compare what a statement about a list names with the export manifest."""
-    names = ("evidenceExportId", "organizationId")
-    same = subject["manifestDigest"] == digest and all(subject[name] == manifest[name] for name in names)
-    return set() if same else {"export.ATTESTATION_SUBJECT_MISMATCH"}

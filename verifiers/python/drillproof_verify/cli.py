@@ -1,5 +1,4 @@
 """The command drillproof-verify."""
-
 import argparse
 import datetime
 import json
@@ -9,62 +8,59 @@ import sys
 import time
 
 from .bundles import Bundle, verify_detached
-from .exports import Export, archive_files
-from .statements import Caller
-from .text import Fault
-from .trust import TrustStore
+from .documents import Fault
+from .exports import Export, Receipts, archive_files
+from .trust import Caller, TrustStore
 
 _EXIT = {"verified": 0, "valid": 0, "incomplete": 3, "not_checked": 3}
+
+def _raise(error):
+    raise error
 
 def read_folder(root):
     """The files of a folder as functions that read them, and its links and devices."""
     files, irregular = {}, set()
     for folder, names, leaves in os.walk(root, onerror=_raise):
-        here = pathlib.Path(folder)
-        for path in [here / name for name in names + leaves]:
+        for path in [pathlib.Path(folder, name) for name in names + leaves]:
             name = path.relative_to(root).as_posix()
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 irregular.add(name)
             elif path.is_file():
                 files[name] = path.read_bytes
-            elif not any(path.iterdir()) and name not in ("parts", "local-reports", "receipts"):
-                files[name + "/"] = bytes
+            elif not any(path.iterdir()) and not name.endswith(("parts", "local-reports", "receipts")):
+                files[name + "/"] = bytes  # an empty folder counts as a file
     return files, irregular
 
-def _raise(error):
-    raise error
-
-def verify(path, trust, as_of):
-    """The verdict of a part, an export or an envelope as one JSON object."""
+def verify(path, trust, as_of, receipts=False):
+    """Verify a part, an export, an envelope, or the receipts of a mirror."""
     store = TrustStore(pathlib.Path(trust).read_bytes()) if trust else None
     caller, path = Caller(store, as_of), pathlib.Path(path)
     if path.is_dir():
-        export = Export(*_folder_arguments(path, caller))
-    else:
-        data = path.read_bytes()
-        if data.lstrip()[:1] == b"{":
-            signed = verify_detached(data, "evidence", None, caller)
-            return {"verdict": signed.result(), "codes": sorted(signed.codes)}
-        try:
-            files, warnings = archive_files(data)
-        except Fault as fault:
-            return {"verdict": "failed", "codes": [fault.code]}
-        if not any(name == "export.json" or name.startswith(("parts/", "local-reports/")) for name in files):
-            bundle = Bundle(data, caller)
-            return {"verdict": bundle.verdict, "codes": sorted(bundle.codes)}
-        export = Export(files, caller, codes=warnings)
-    return {"verdict": export.verdict, "completeness": export.completeness, "codes": export.all_codes()}
+        files, irregular = read_folder(path)
+        if receipts:
+            return Receipts({name: read() for name, read in files.items() if name.endswith(".json")})
+        return Export(files, caller, irregular)
+    data = path.read_bytes()
+    if data.lstrip()[:1] == b"{":
+        return verify_detached(data, "evidence", None, caller)
+    try:
+        files, warnings = archive_files(data)
+    except Fault:
+        return Bundle(data, caller)
+    if any(name == "export.json" or name.startswith(("parts/", "local-reports/")) for name in files):
+        return Export(files, caller, codes=warnings)
+    return Bundle(data, caller)
 
-def _folder_arguments(path, caller):
-    files, irregular = read_folder(path)
-    return files, caller, irregular
+def _describe(found):
+    completeness = {"completeness": found.completeness} if isinstance(found, Export) else {}
+    return {"verdict": found.verdict, **completeness, "codes": sorted(found.codes)}
 
-def _batch():
+def _answer_lines():
     for line in sys.stdin:
         try:
             case = json.loads(line)
-            answer = verify(case["path"], case.get("trust"), case["at"])
-        except Exception as error:  # a crash must never end the process, nor look like a verdict
+            answer = _describe(verify(case["path"], case.get("trust"), case["at"]))
+        except Exception as error:  # a crash must neither end the process nor look like a verdict
             answer = {"crash": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
 
@@ -72,31 +68,29 @@ def _milliseconds(text):
     if text.lstrip("-").isdigit():
         return int(text)
     moment = datetime.datetime.fromisoformat(text)
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-    return round(moment.timestamp() * 1000)
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() * 1000)
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="drillproof-verify", description="Verify drillproof evidence.")
+def main():
+    parser = argparse.ArgumentParser(prog="drillproof-verify", description="Verify drillproof evidence; print JSON.")
     parser.add_argument("path", nargs="?", help="a part, an export (folder, bag or one file), or a DSSE envelope")
     parser.add_argument("--trust", help="the trust store, a JWK Set")
     parser.add_argument("--at", type=_milliseconds, help="the time of the verification (default: now)")
-    parser.add_argument("--json", action="store_true", help="accepted for symmetry; the output is always JSON")
-    parser.add_argument("--batch", action="store_true", help="answer JSON lines {path, trust, at} from stdin")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--json", action="store_true", help="print JSON, as always")
+    parser.add_argument("--receipts", action="store_true", help="verify the chain of receipts of the mirror PATH")
+    parser.add_argument("--batch", action="store_true", help='answer JSON lines {"path", "trust", "at"}')
+    options = parser.parse_args()
     if options.batch:
-        return _batch()
+        return _answer_lines()
     if options.path is None:
-        parser.error("give a path")
+        parser.error("name a path")
     try:
-        answer = verify(options.path, options.trust, options.at if options.at is not None else int(time.time() * 1000))
-    except (Fault, FileNotFoundError) as error:
-        print(json.dumps({"error": str(error)}))
-        return 2
-    except Exception as error:  # whatever went wrong, the evidence was not verified
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"}))
-        return 3
-    print(json.dumps(answer))
-    return _EXIT.get(answer["verdict"], 1)
+        at = time.time_ns() // 1_000_000 if options.at is None else options.at
+        found = verify(options.path, options.trust, at, options.receipts)
+    except Exception as error:  # whatever went wrong, nothing was verified
+        print(f"drillproof-verify: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2 if isinstance(error, (Fault, FileNotFoundError)) else 3
+    print(json.dumps(_describe(found)))
+    return _EXIT.get(found.verdict, 1)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,18 +1,18 @@
-"""Exports: a folder, one file, or a BagIt bag (formats §1, §4)."""
-
+"""Exports, the bags around them, and the receipts of mirrors (formats §1, §4; RFC 8493)."""
+import datetime
 import re
 
-from . import strict_json
 from .archive import Archive
-from .bundles import Bundle
-from .forms import check_export_manifest, fits
-from .receipts import RECEIPT_NAME, read_receipt, receipt_name
-from .statements import failed, read_envelope, verify_attestation, verify_envelope
-from .text import Fault, is_path, require, sha256
+from .bundles import Bundle, check_list, compare_expected
+from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, collect, fits, is_path, parse,
+                        read_export_manifest, refuse, sha256)
+from .trust import failed, read_envelope, verify_attestation, verify_envelope
 
-_SHARED = ("evidenceExportId", "organizationId", "scope", "fromAtMs", "throughAtMs", "selectionDigest")
-_MIRROR_FILE = re.compile(r"\.drillproof-mirror/(?:lock|claim\.json|lease/\d+|partial/[^/]+)|\.drillproof/scrub/[^/]+\.jsonl")
 _RANK = ("verified", "intact", "incomplete", "failed")
+_DOCUMENTS = ("manifest.json", "export.json", "export-attestation.json")
+_SHARED = ("evidenceExportId", "organizationId", "scope", "fromAtMs", "throughAtMs", "selectionDigest")
+_RECEIPT = re.compile(r"receipts/[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{12}\.json")
+_MIRROR = re.compile(r"\.drillproof-mirror/(lock|claim\.json|lease/\d+|partial/[^/]+)|\.drillproof/scrub/[^/]+\.jsonl")
 
 def archive_files(data):
     """The files of a one-file export as functions that read them, and the warnings about the container."""
@@ -21,263 +21,222 @@ def archive_files(data):
 
 def selection_digest(manifest):
     """The digest that the rows of an export manifest give."""
-    rows = [
-        {name: row[name], "manifestDigest": row["manifestDigest"]}
-        for name, rows in (("evidenceBundleId", manifest["parts"]), ("localReportId", manifest["localReports"]))
-        for row in rows
-    ]
-    return sha256(strict_json.canonical(rows))
+    lists = {"evidenceBundleId": manifest["parts"], "localReportId": manifest["localReports"]}
+    return sha256(canonical([{name: row[name], "manifestDigest": row["manifestDigest"]}
+                             for name, rows in lists.items() for row in rows]))
 
 class Export:
     """The verification of an export: `files` are functions that read them, `irregular` are links and devices."""
-
     def __init__(self, files, caller, irregular=(), envelopes=(), codes=()):
-        self.codes, self.completeness, self.caller = set(codes), "claimed", caller
-        self.root, self.files, self.irregular = "", dict(files), set(irregular)
-        self.bundles, self.local_reports, self.attested = [], False, False
-        self.rows = {}
-        try:
-            if "bagit.txt" in files and "manifest.json" not in files and any(p.startswith("data/") for p in files):
-                self.codes |= check_bag(files)
-                self.files = {path[5:]: read for path, read in files.items() if path.startswith("data/")}
+        self.codes, self.completeness, self.caller, self.bundles = set(codes), "claimed", caller, []
+        self.files, self.irregular, self.parts, self.reports = files, set(irregular), [], []
+        with collect(self.codes):
+            if "bagit.txt" in files and "manifest.json" not in files and any(path[:5] == "data/" for path in files):
+                with collect(self.codes):
+                    self.codes |= check_bag(files)
+                self.files = {path[5:]: read for path, read in files.items() if path[:5] == "data/"}
             self._verify(envelopes)
-        except Fault as fault:
-            self.codes.add(fault.code)
-        if self.completeness == "claimed":
-            self.codes.add("export.COMPLETENESS_CLAIMED")
-
-    @property
-    def verdict(self):
-        verdicts = [bundle.verdict for bundle in self.bundles if bundle]
-        own = "failed" if failed(self.codes) else "verified" if self.bundles else "intact" if self.local_reports else "incomplete"
-        if own != "failed" and any(code.startswith("io.") for code in self.codes):
-            own = "incomplete"
-        if self.caller.depth == "digest" and own == "verified":
-            own = "intact"
-        return max([own, *verdicts], key=_RANK.index)
-
-    def all_codes(self):
-        return sorted(self.codes.union(*(bundle.codes for bundle in self.bundles if bundle)))
+        self.codes |= codes_of({"export.COMPLETENESS_CLAIMED": self.completeness == "claimed"})
+        self.codes = self.codes.union(*(bundle.codes for bundle in self.bundles))
+        best = "verified" if self.parts else "intact" if self.reports else "incomplete"
+        limits = {"failed": failed(self.codes), "incomplete": any(code.startswith("io.") for code in self.codes),
+                  "intact": caller.depth == "digest"}
+        self.verdict = max([best, *codes_of(limits), *(bundle.verdict for bundle in self.bundles)], key=_RANK.index)
 
     def _read(self, path, missing):
-        if path in self.irregular or any(name.startswith(path + "/") for name in self.files):
-            raise Fault("export.FILE_IRREGULAR")
-        require(path in self.files, missing)
+        below = any(name.startswith(path + "/") for name in self.files)
+        refuse({"export.FILE_IRREGULAR": path in self.irregular or below, missing: path not in self.files})
         return self.files[path]()
-
-    def _attempt(self, step, *arguments):
-        """Run a step whose faults do not stop the others."""
-        try:
-            step(*arguments)
-        except Fault as fault:
-            self.codes.add(fault.code)
 
     def _verify(self, envelopes):
         raw = self._read("manifest.json", "export.MANIFEST_MISSING")
-        self.manifest, self.raw, self.digest = strict_json.parse_canonical(raw), raw, sha256(raw)
-        check_export_manifest(self.manifest, self.caller.limits.get("parts", 10_000))
-        parts, reports = self.manifest["parts"], self.manifest["localReports"]
-        self.local_reports = bool(reports)
-        self.codes |= (set() if parts else {"export.EMPTY"}) | ({"local-report.UNATTESTED"} if reports else set())
-        self._check_expected()
-        self._attempt(self._check_selection)
-        self._attempt(self._check_attestation)
-        by_subject = self._sort_envelopes(envelopes)
-        self._check_files()
-        for row in parts:
-            self._attempt(self._check_part, row, by_subject.get(row["manifestDigest"], []))
-        for row in reports:
-            self._attempt(self._check_archive, row, "local-report")
-        self._attempt(self._check_resource)
+        self.manifest = manifest = read_export_manifest(raw, self.caller.limits.get("parts", 10_000))
+        self.parts, self.reports, self.digest = manifest["parts"], manifest["localReports"], sha256(raw)
+        rows, expect = self.parts + self.reports, self.caller.expect
+        self.codes |= codes_of({
+            "export.EMPTY": not self.parts, "local-report.UNATTESTED": self.reports,
+            "export.SELECTION_MISMATCH": selection_digest(manifest) != manifest["selectionDigest"],
+            "export.FILES_EXCEEDED": len(self.files) > self.caller.limits.get("files", 50_000)})
+        projects = {row["projectId"] for row in rows} | {manifest["scope"].get("projectId")} - {None}
+        project = expect.get("projectId") if projects <= {expect.get("projectId")} else None
+        actual = {**manifest, "projectId": project, "bundles": len(self.parts)}
+        self.codes |= compare_expected(expect, actual, self.digest)
+        self.completeness = "pinned" if expect.get("manifestDigest") == self.digest else "claimed"
+        with collect(self.codes):
+            path = "export-attestation.json"
+            if any(name == path or name.startswith(path + "/") for name in (*self.files, *self.irregular)):
+                self._accept_list(verify_attestation, self._read(path, ""))
+        about = self._sort_envelopes(envelopes)
+        for path in (self.files.keys() | self.irregular) - {row["path"] for row in rows}:
+            with collect(self.codes):
+                self._check_other(path)
+        for row in self.parts:
+            with collect(self.codes):
+                self._check_part(row, about[row["manifestDigest"]])
+        for row in self.reports:
+            with collect(self.codes):
+                self._check_bytes(row, "local-report")
+        with collect(self.codes):
+            self._check_resource(len(raw), rows)
 
-    def _check_expected(self):
-        expect, manifest = self.caller.expect, self.manifest
-        if expect.get("manifestDigest") == self.digest:
-            self.completeness = "pinned"
-        project = expect.get("projectId")
-        projects = {row["projectId"] for row in manifest["parts"] + manifest["localReports"]}
-        differs = {
-            "MANIFEST": expect.get("manifestDigest", self.digest) != self.digest,
-            "EXPORT": expect.get("evidenceExportId", manifest["evidenceExportId"]) != manifest["evidenceExportId"],
-            "ORGANIZATION": expect.get("organizationId", manifest["organizationId"]) != manifest["organizationId"],
-            "PROJECT": project is not None and (manifest["scope"].get("projectId", project) != project or projects - {project}),
-            "BUNDLES": expect.get("bundles", len(manifest["parts"])) != len(manifest["parts"]),
-        }
-        self.codes |= {f"expect.{name}_MISMATCH" for name, differ in differs.items() if differ}
-
-    def _check_selection(self):
-        require(selection_digest(self.manifest) == self.manifest["selectionDigest"], "export.SELECTION_MISMATCH")
-
-    def _check_attestation(self):
-        path = "export-attestation.json"
-        if path in self.files or path in self.irregular or any(name.startswith(path) for name in self.files):
-            self._accept_list(verify_attestation(self._read(path, None), "export", self._scope(), self.caller))
-
-    def _scope(self):
-        return {"organizationId": self.manifest["organizationId"], **self.manifest["scope"]}
-
-    def _accept_list(self, signed):
-        self.codes |= signed.codes
-        if signed.statement:
-            subject, names = signed.statement["subject"], ("evidenceExportId", "organizationId")
-            same = subject["manifestDigest"] == self.digest and all(subject[name] == self.manifest[name] for name in names)
-            require(same, "export.ATTESTATION_SUBJECT_MISMATCH")
-        if signed.trusted and self.completeness == "claimed":
+    def _accept_list(self, verify, data):
+        scope = {"organizationId": self.manifest["organizationId"], **self.manifest["scope"]}
+        signed = verify(data, "export", scope, self.caller)
+        mismatch = check_list(signed, self.digest, self.manifest)
+        self.codes |= signed.codes | mismatch
+        if signed.trusted and not mismatch and self.completeness == "claimed":
             self.completeness = "attested"
 
     def _sort_envelopes(self, envelopes):
-        """The envelopes about each bundle; those about the list are verified at once."""
-        by_subject = {row["manifestDigest"]: [] for row in self.manifest["parts"]}
+        """The envelopes about each bundle; those about the list are verified here."""
+        about = {row["manifestDigest"]: [] for row in self.parts}
         for envelope in envelopes:
-            try:
-                subject = read_envelope(envelope).subject
+            with collect(self.codes):
+                subject = read_envelope(envelope)[3]
+                refuse({"dsse.SUBJECT_UNKNOWN": subject not in about and subject != self.digest})
                 if subject == self.digest:
-                    self._accept_list(verify_envelope(envelope, "export", self._scope(), self.caller))
+                    self._accept_list(verify_envelope, envelope)
                 else:
-                    require(subject in by_subject, "dsse.SUBJECT_UNKNOWN")
-                    by_subject[subject].append(envelope)
-            except Fault as fault:
-                self.codes.add(fault.code)
-        return by_subject
+                    about[subject].append(envelope)
+        return about
 
-    def _check_files(self):
-        listed = {row["path"] for row in self.manifest["parts"] + self.manifest["localReports"]}
-        listed |= {"manifest.json", "export.json", "export-attestation.json"}
-        if len(self.files) > self.caller.limits.get("files", 50_000):
-            self.codes.add("export.FILES_EXCEEDED")
-        for path in (self.files.keys() | self.irregular) - listed:
-            if path in self.irregular:
-                self.codes.add("export.FILE_IRREGULAR")
-            elif path.startswith("parts/"):
-                self.codes.add("part.EXTRA")
-            elif path.startswith("local-reports/"):
-                self.codes.add("local-report.EXTRA")
-            elif path == "SHA256SUMS":
-                self.codes |= set() if self._are_checksums(self.files[path]()) else {"receipt.INVALID"}
-            elif RECEIPT_NAME.fullmatch(path):
-                raw = self.files[path]()
-                receipt = read_receipt(raw)
-                self.codes |= set() if receipt and receipt_name(raw, receipt) == path else {"receipt.INVALID"}
-            elif not _MIRROR_FILE.fullmatch(path):
-                self.codes.add("export.FILE_UNCOVERED")
-        for path in self.files.keys() - listed:
-            try:
-                self.files[path]()
-            except Fault as fault:
-                self.codes.add(fault.code)
+    def _check_other(self, path):
+        """Check a file that no row lists."""
+        refuse({"export.FILE_IRREGULAR": path in self.irregular})
+        if path not in _DOCUMENTS and path != "SHA256SUMS" and not _RECEIPT.fullmatch(path):
+            extra = {"parts": "part.EXTRA", "local-reports": "local-report.EXTRA"}
+            code = extra.get(path.partition("/")[0], "export.FILE_UNCOVERED")
+            self.codes |= codes_of({code: not _MIRROR.fullmatch(path)})
+        raw = self.files[path]()
+        with blame("receipt.INVALID"):
+            if path == "SHA256SUMS":
+                digests = {row["path"]: row["digest"] for row in self.parts + self.reports}
+                digests |= {name: sha256(self.files[name]()) for name in _DOCUMENTS if name in self.files}
+                rows = read_sums(raw, "[0-9a-f]{64}", " [ *]")
+                differ = any(digests.get(name, row) != row for name, row in rows.items())
+                refuse({"": differ or list(rows) != sorted(rows, key=str.encode) or not raw.endswith(b"\n")})
+            elif _RECEIPT.fullmatch(path):
+                refuse({"": receipt_name(raw, read_receipt(raw)) != path})
 
-    def _are_checksums(self, data):
-        """Whether SHA256SUMS has its format and agrees with the manifest and the documents."""
-        lines = data.decode("utf-8", "replace").split("\n")
-        rows = [re.fullmatch("([0-9a-f]{64}) [ *](.+)", line) for line in lines[:-1]]
-        if lines[-1] or None in rows:
-            return False
-        paths = [row[2] for row in rows]
-        digests = {row["path"]: row["digest"] for row in self.manifest["parts"] + self.manifest["localReports"]}
-        digests |= {
-            path: sha256(self.files[path]())
-            for path in ("manifest.json", "export.json", "export-attestation.json") if path in self.files
-        }
-        agree = all(digests.get(row[2], "sha256:" + row[1]) == "sha256:" + row[1] for row in rows)
-        return agree and all(map(is_path, paths)) and paths == sorted(set(paths), key=str.encode)
-
-    def _check_archive(self, row, kind):
-        """The bytes of an archive, compared with its row; `None` if they were not read."""
+    def _check_bytes(self, row, kind):
+        """The bytes of an archive, compared with its row."""
         data = self._read(row["path"], f"{kind}.MISSING")
-        require(str(len(data)) == row["bytes"], f"{kind}.BYTES_MISMATCH")
-        if sha256(data) != row["digest"]:
-            self.codes.add(f"{kind}.DIGEST_MISMATCH")
+        refuse({f"{kind}.BYTES_MISMATCH": str(len(data)) != row["bytes"]})
+        self.codes |= codes_of({f"{kind}.DIGEST_MISMATCH": sha256(data) != row["digest"]})
         return data
 
     def _check_part(self, row, envelopes):
-        data = self._check_archive(row, "part")
+        data = self._check_bytes(row, "part")
         if self.caller.depth == "digest":
-            self.bundles.append(None)
             return
-        bundle = Bundle(data, self.caller, envelopes, False)
+        bundle = Bundle(data, self.caller, envelopes, alone=False)
         self.bundles.append(bundle)
-        found = bundle.manifest
-        if found:
-            same = (
-                all(found[name] == row[name] for name in ("evidenceBundleId", "projectId"))
-                and bundle.digest == row["manifestDigest"] and bundle.signed == row["signed"]
-                and found["organizationId"] == self.manifest["organizationId"]
-                and self.manifest["fromAtMs"] <= found["createdAtMs"] < self.manifest["throughAtMs"]
-            )
-            require(same, "part.ROW_MISMATCH")
+        if bundle.manifest:
+            actual = {**bundle.manifest, "manifestDigest": bundle.digest, "signed": bundle.signed}
+            wanted = {name: row[name] for name in ("evidenceBundleId", "projectId", "manifestDigest", "signed")}
+            wanted["organizationId"] = self.manifest["organizationId"]
+            inside = self.manifest["fromAtMs"] <= actual["createdAtMs"] < self.manifest["throughAtMs"]
+            refuse({"part.ROW_MISMATCH": not inside or any(actual[name] != wanted[name] for name in wanted)})
 
-    def _check_resource(self):
-        resource = strict_json.parse(self._read("export.json", "export.RESOURCE_MISSING"), strict_json.MEBIBYTE)
-        require(fits("export-resource.v1", resource), "export.RESOURCE_INVALID")
-        parts, reports = self.manifest["parts"], self.manifest["localReports"]
+    def _check_resource(self, manifest_bytes, rows):
         expected = {name: self.manifest[name] for name in _SHARED} | {
-            "state": "available", "manifestDigest": self.digest, "manifestBytes": str(len(self.raw)),
-            "bundleCount": len(parts), "localReportCount": len(reports) or None,
-            "archiveBytes": str(sum(int(row["bytes"]) for row in parts + reports)),
-        }
-        found = [bundle.manifest for bundle in self.bundles if bundle and bundle.manifest]
-        order = [(manifest["createdAtMs"], manifest["evidenceBundleId"]) for manifest in found]
-        if order != sorted(order):
-            self.codes.add("export.SELECTION_MISMATCH")
-        sizes = [bundle.source_bytes if bundle and bundle.manifest else None for bundle in self.bundles]
-        if len(sizes) == len(parts) and None not in sizes:
-            expected["sourceBytes"] = str(sum(sizes) + sum(int(row["expandedBytes"]) for row in reports))
-        same = all(resource.get(name) == value for name, value in expected.items())
-        require(same, "export.RESOURCE_MISMATCH")
+            "state": "available", "manifestDigest": self.digest, "manifestBytes": str(manifest_bytes),
+            "bundleCount": len(self.parts), "localReportCount": len(self.reports) or None,
+            "archiveBytes": str(sum(int(row["bytes"]) for row in rows))}
+        found = [bundle for bundle in self.bundles if bundle.manifest]
+        order = [(bundle.manifest["createdAtMs"], bundle.manifest["evidenceBundleId"]) for bundle in found]
+        self.codes |= codes_of({"export.SELECTION_MISMATCH": order != sorted(order)})
+        if len(found) == len(self.parts):
+            sizes = [bundle.source_bytes for bundle in found] + [int(row["expandedBytes"]) for row in self.reports]
+            expected["sourceBytes"] = str(sum(sizes))
+        resource = parse(self._read("export.json", "export.RESOURCE_MISSING"), MEBIBYTE)
+        refuse({"export.RESOURCE_INVALID": not fits("export-resource.v1", resource)})
+        refuse({"export.RESOURCE_MISMATCH": any(resource.get(name) != expected[name] for name in expected)})
+
+def read_sums(raw, checksum, gap):
+    """The digests in a file of checksums by path."""
+    with blame("bag.INVALID", UnicodeDecodeError):
+        lines = raw.decode("utf-8").removesuffix("\n").split("\n")
+    rows = [re.fullmatch(f"({checksum}){gap}(.+?)\r?", line) for line in lines]
+    valid = all(row and is_path(row[2]) for row in rows) and len({row[2] for row in rows}) == len(rows)
+    refuse({"bag.INVALID": not valid})
+    return {row[2]: "sha256:" + row[1].lower() for row in rows}
 
 def check_bag(files):
-    """The faults of the bag around an export (RFC 8493)."""
-    codes = set()
-    try:
-        text = files["bagit.txt"]().decode("utf-8")
-    except UnicodeDecodeError:
-        return {"bag.INVALID"}
-    lines = re.fullmatch("BagIt-Version: (\\d+\\.\\d+)\r?\nTag-File-Character-Encoding: ([^\r\n]+)(?:\r?\n)?", text)
-    if not lines:
-        return {"bag.INVALID"}
-    if lines[1] not in ("0.97", "1.0") or lines[2] != "UTF-8" or "manifest-sha256.txt" not in files:
+    """The codes of the bag around an export."""
+    pattern = rb"BagIt-Version: (\d+\.\d+)\r?\nTag-File-Character-Encoding: ([^\r\n]+)(\r?\n)?"
+    declaration, codes = re.fullmatch(pattern, files["bagit.txt"]()), set()
+    supported = declaration and declaration[1] in (b"0.97", b"1.0") and declaration[2] == b"UTF-8"
+    refuse({"bag.INVALID": not declaration})
+    if not supported or "manifest-sha256.txt" not in files:
         return {"bag.UNSUPPORTED"}
-    payload = {path for path in files if path.startswith("data/")}
-    tags = files.keys() - payload
-    tag_manifests = {path for path in tags if re.fullmatch("tagmanifest-[a-z0-9]+\\.txt", path)}
-    for name in sorted(tags):
-        manifest = re.fullmatch("(tag)?manifest-([a-z0-9]+)\\.txt", name)
-        if not manifest:
-            continue
-        rows = _read_checksums(files[name]())
-        if rows is None:
-            codes.add("bag.INVALID")
-            continue
-        if manifest[1]:
-            codes |= _check_tags(rows, files, manifest[2], payload, tag_manifests)
-            continue
-        codes |= {"bag.PAYLOAD_MISSING"} if rows.keys() - payload else set()
-        codes |= {"bag.PAYLOAD_EXTRA"} if payload - rows.keys() else set()
-        if manifest[2] == "sha256":
-            differ = any(sha256(files[path]()) != "sha256:" + rows[path] for path in rows.keys() & payload)
-            codes |= {"bag.PAYLOAD_MISMATCH"} if differ else set()
-    oxum = re.search(b"^Payload-Oxum: *(\\d+)\\.(\\d+)\r?$", files.get("bag-info.txt", bytes)(), re.MULTILINE)
-    if oxum and (int(oxum[1]), int(oxum[2])) != (sum(len(files[path]()) for path in payload), len(payload)):
-        codes.add("bag.PAYLOAD_MISMATCH")
-    return codes
+    payload = {path: read() for path, read in files.items() if path.startswith("data/")}
+    tags = {path: read() for path, read in files.items() if path not in payload}
+    sums = {path for path in tags if re.fullmatch(r"tagmanifest-[a-z0-9]+\.txt", path)}
+    for path in [path for path in tags if re.fullmatch(r"(tag)?manifest-[a-z0-9]+\.txt", path)]:
+        with collect(codes):
+            rows, kind, own = read_sums(tags[path], "[0-9A-Fa-f]+", "[ \t]+\\*?"), "PAYLOAD", payload
+            if path in sums:
+                refuse({"bag.INVALID": rows.keys() & (payload.keys() | sums)})
+                kind, own = "TAG", {name: raw for name, raw in tags.items() if name not in sums}
+            differs = any(sha256(own[name]) != rows[name] for name in rows.keys() & own.keys())
+            codes |= codes_of({
+                f"bag.{kind}_MISSING": rows.keys() - own.keys(),
+                f"bag.{kind}_MISMATCH": path.endswith("sha256.txt") and differs,
+                "bag.TAG_UNLISTED" if path in sums else "bag.PAYLOAD_EXTRA": own.keys() - rows.keys()})
+    oxum = re.search(rb"^Payload-Oxum: *(\d+)\.(\d+) *\r?$", tags.get("bag-info.txt", b""), re.MULTILINE)
+    actual = (sum(map(len, payload.values())), len(payload))
+    return codes | codes_of({"bag.PAYLOAD_MISMATCH": oxum and tuple(map(int, oxum.groups())) != actual})
 
-def _check_tags(rows, files, algorithm, payload, tag_manifests):
-    codes = set()
-    for path, checksum in rows.items():
-        if path in payload or path in tag_manifests:
-            codes.add("bag.INVALID")
-        elif path not in files:
-            codes.add("bag.TAG_MISSING")
-        elif algorithm == "sha256" and sha256(files[path]()) != "sha256:" + checksum:
-            codes.add("bag.TAG_MISMATCH")
-    return codes | ({"bag.TAG_UNLISTED"} if files.keys() - payload - tag_manifests - rows.keys() else set())
+def read_receipt(raw):
+    """The receipt, which must have the form of one of its two versions."""
+    with blame("receipt.DAMAGED"):
+        receipt = parse(raw)
+        refuse({"": not fits("mirror-receipt.v1", receipt) and not fits("mirror-receipt.v2", receipt)})
+        refuse({"": (receipt["outcome"] == "complete") != (not receipt["failures"])})
+    return receipt
 
-def _read_checksums(data):
-    """The checksums of a manifest by path, or `None` if it breaks its format."""
-    rows = {}
-    for line in data.decode("utf-8", "surrogateescape").splitlines():
-        row = re.fullmatch("([0-9A-Fa-f]+)[ \t]+\\*?(.+)", line)
-        if not row or not is_path(row[2]) or row[2] in rows:
-            return None
-        rows[row[2]] = row[1].lower()
-    return rows
+def receipt_name(raw, receipt):
+    """The only name that a receipt may have."""
+    seconds, milliseconds = divmod(receipt["finishedAtMs"], 1000)
+    with blame("receipt.DAMAGED", ValueError, OverflowError, OSError):
+        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"receipts/{moment:%Y%m%dT%H%M%S}.{milliseconds:03}Z-{sha256(raw)[7:19]}.json"
+
+class Receipts:
+    """The verification of the chain of receipts among the bytes of files, or of a single receipt."""
+    def __init__(self, files, head=None, single=None):
+        self.codes, receipts = codes_of({"receipt.ALONE": single}), {}
+        for path in sorted(path for path in files if path.startswith("receipts/")):
+            with collect(self.codes):
+                receipts[path] = read_receipt(files[path])
+        digests = {path: sha256(raw) for path, raw in files.items()}
+        if not single:
+            self._check_chain(receipts, digests, files)
+            self.codes |= codes_of({"receipt.HEAD_MISMATCH": head and head not in digests.values()})
+        self.verdict = "invalid" if failed(self.codes) or not receipts else "valid"
+
+    def _check_chain(self, receipts, digests, files):
+        names = ("evidenceExportId", "organizationId", "manifestDigest")
+        identities = [tuple(receipt[name] for name in names) for receipt in receipts.values()]
+        if "manifest.json" in files:
+            manifest = parse(files["manifest.json"])
+            identities.insert(0, (*(manifest[name] for name in names[:2]), digests["manifest.json"]))
+        links = [receipt["previous"]["path"] for receipt in receipts.values() if "previous" in receipt]
+        old = [path for path in receipts if receipts[path]["schemaVersion"] == 1 and path not in links]
+        new = [path for path in receipts if path not in old]
+        firsts = [path for path in new if "previous" not in receipts[path]]
+        chain_start = min((receipts[path]["finishedAtMs"] for path in new), default=None)
+        self.codes |= codes_of({
+            "receipt.FOREIGN": len(set(identities)) > 1,
+            "receipt.FORKED": len(set(links)) < len(links) or len(firsts) > 1 or any(
+                new and receipts[path]["finishedAtMs"] > chain_start for path in old),
+            "receipt.UNLINKED": len(old) > (0 if new else 1)})
+        for path, receipt in receipts.items():
+            link = receipt.get("previous", {"path": path, "digest": digests[path]})
+            before = receipts.get(link["path"], receipt)
+            self.codes |= codes_of({
+                "receipt.NAME_MISMATCH": receipt_name(files[path], receipt) != path,
+                "receipt.TIME_REVERSED": receipt["finishedAtMs"] < max(receipt["startedAtMs"], before["finishedAtMs"]),
+                "receipt.MISSING": link["path"] not in files,
+                "receipt.LINK_MISMATCH": digests.get(link["path"], link["digest"]) != link["digest"]})

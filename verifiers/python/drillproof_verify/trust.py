@@ -1,4 +1,4 @@
-"""Signatures, key files and trust stores (formats §2, §3; docs/verify/keys.md)."""
+"""Key files, trust stores, attestations and DSSE envelopes (formats §2, §3; docs/verify/keys.md)."""
 import re
 import types
 
@@ -7,83 +7,81 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from . import strict_json
-from .forms import fits, schema
-from .text import blame, from_base64, from_base64url, require, sha256, true_ones
+from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, fits, from_base64, from_base64url, parse,
+                        parse_canonical, refuse, schema, sha256)
 
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _P256 = bytes.fromhex("2a8648ce3d030107")  # the object identifier of the curve
 _SPKI = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
-_JWK = {"kty", "crv", "x", "y", "use", "alg", "kid", "key_ops", "ext", "x5u", "x5c", "x5t", "x5t#S256"}
+_JWK = {"kty", "crv", "x", "y", "d", "use", "alg", "kid", "key_ops", "ext", "x5u", "x5c", "x5t", "x5t#S256"}
+_NOTES = re.compile(  # warnings and notes; every other code is an error, and io codes leave a verdict open
+    r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED|dsse\.SIGNATURE_UNCOUNTED"
+    r"|bundle\.UNSIGNED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED|bag\.TAG_UNLISTED"
+    r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)")
 
-def check_der_signature(data):
-    """Refuse everything but the one encoding of two numbers in 1…n-1."""
-    with blame("encoding.DER_INVALID", ValueError):
+def failed(codes):
+    """Whether one of the codes is an error that lets evidence fail."""
+    return not all(map(_NOTES.fullmatch, codes))
+
+def is_der_signature(data):
+    """Whether the bytes are the one DER encoding of two numbers in 1…n-1."""
+    try:
         numbers = utils.decode_dss_signature(data)
-        require(all(0 < number < _ORDER for number in numbers), "")
-        require(utils.encode_dss_signature(*numbers) == data, "")
+    except ValueError:
+        return False
+    return all(0 < number < _ORDER for number in numbers) and utils.encode_dss_signature(*numbers) == data
 
-def check_point(point):
-    """Refuse everything but the uncompressed form of a point on the curve."""
-    require(len(point) == 65, "trust.KEY_INVALID")
+def read_point(point):
+    """The key of the uncompressed form of a point, which must be on the curve."""
+    refuse({"trust.KEY_INVALID": len(point) != 65})
     with blame("trust.KEY_INVALID", ValueError):
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
 
 def verifies(point, message, signature):
     """Whether ECDSA with SHA-256 on P-256 verifies a signature in strict DER."""
     try:
-        check_point(point).verify(signature, message, ec.ECDSA(hashes.SHA256()))
+        read_point(point).verify(signature, message, ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:
         return False
-    return True
+    return is_der_signature(signature)
 
 def key_id(point):
     return sha256(_SPKI + point)
 
-def _encode(key, form=serialization.PublicFormat.UncompressedPoint):
-    return key.public_bytes(serialization.Encoding.X962, form)
-
-def read_jwk(jwk, extra=frozenset(), private=False):
+def read_jwk(jwk, private=False, extra=()):
     """The point of a JWK, which may have only the members of RFC 7517 and the extra ones."""
-    require(isinstance(jwk, dict), "trust.KEY_INVALID")
-    require(("d" in jwk) == private, "trust.KEY_PUBLIC" if private else "trust.KEY_PRIVATE")
-    require(isinstance(jwk.get("kty"), str), "trust.KEY_INVALID")
-    wanted = {"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig"}
-    require(all(jwk.get(name, wanted[name]) == wanted[name] for name in wanted), "trust.KEY_UNSUPPORTED")
-    use, operations = "sign" if private else "verify", jwk.get("key_ops", ["verify", "sign"])
-    require(isinstance(operations, list) and use in operations, "trust.KEY_UNSUPPORTED")
-    require(not jwk.keys() - _JWK - extra - {"d"}, "trust.KEY_INVALID")
-    with blame("trust.KEY_INVALID", TypeError):
-        x, y, d = (from_base64url(jwk.get(name, "A" * 43)) for name in "xyd")
-    require(len(x) == len(y) == len(d) == 32, "trust.KEY_INVALID")
-    point, number = b"\4" + x + y, int.from_bytes(d, "big")
-    check_point(point)
-    if private:
-        require(0 < number < _ORDER, "trust.KEY_INVALID")
-        own = ec.derive_private_key(number, ec.SECP256R1()).public_key()
-        require(_encode(own) == point, "trust.KEY_INVALID")
-    return point
+    refuse({"trust.KEY_INVALID": not isinstance(jwk, dict)})
+    refuse({"trust.KEY_PUBLIC" if private else "trust.KEY_PRIVATE": ("d" in jwk) != private,
+            "trust.KEY_INVALID": not isinstance(jwk.get("kty"), str)})
+    fixed, use = {"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig"}, "sign" if private else "verify"
+    allowed = all(jwk.get(name, value) == value for name, value in fixed.items()) and "crv" in jwk
+    operations = jwk.get("key_ops", [use])
+    allowed = allowed and isinstance(operations, list) and use in operations
+    refuse({"trust.KEY_UNSUPPORTED": not allowed, "trust.KEY_INVALID": jwk.keys() - _JWK.union(extra)})
+    with blame("trust.KEY_INVALID", TypeError, ValueError):
+        x, y, d = (from_base64url(jwk.get(name, "")) for name in "xyd")
+        refuse({"": len(x) != 32 or len(y) != 32 or len(d) != 32 * private})
+        key = read_point(b"\4" + x + y)
+        if private:
+            refuse({"": ec.derive_private_key(int.from_bytes(d, "big"), ec.SECP256R1()).public_key() != key})
+    return b"\4" + x + y
 
 def read_key_file(data, use):
     """The point of a key file, and the validity in milliseconds if it is a certificate."""
-    require(len(data) <= 256 << 10, "trust.KEY_INVALID")
+    refuse({"trust.KEY_INVALID": len(data) > 256 << 10})
     text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1").replace("\r\n", "\n").strip(" \t\n")
-    private = use == "sign"
     if text.startswith("{"):
         with blame("trust.KEY_INVALID"):
-            jwk = strict_json.parse(text.encode("latin-1"))
-        return read_jwk(jwk, private=private), None
+            jwk = parse(text.encode("latin-1"))
+        return read_jwk(jwk, use == "sign"), None
     labels = re.findall("-----BEGIN ([A-Z0-9 ]+)-----", text)
-    has_private = any("PRIVATE KEY" in label for label in labels)
-    require(private or not has_private, "trust.KEY_PRIVATE")
-    require("ENCRYPTED" not in text, "trust.KEY_ENCRYPTED")
-    require(not private or not labels or has_private, "trust.KEY_PUBLIC")
+    private = any("PRIVATE KEY" in label for label in labels)
     if labels == ["EC PARAMETERS", "EC PRIVATE KEY"]:
         text = text[text.index("-----BEGIN EC PRIVATE") :]
     block = re.fullmatch("-----BEGIN ([A-Z0-9 ]+)-----\n([^-]*)\n-----END \\1-----", text)
-    require(block, "trust.KEY_INVALID")
-    der = from_base64(block[2].replace("\n", ""), "trust.KEY_INVALID")
-    return _read_der_key(der, block[1])
+    refuse({"trust.KEY_PRIVATE": private and use == "verify", "trust.KEY_ENCRYPTED": "ENCRYPTED" in text,
+            "trust.KEY_PUBLIC": labels and not private and use == "sign", "trust.KEY_INVALID": not block})
+    return _read_der_key(from_base64(block[2].replace("\n", ""), "trust.KEY_INVALID"), block[1])
 
 def _read_der_key(der, label):
     period = None
@@ -92,58 +90,152 @@ def _read_der_key(der, label):
             certificate = x509.load_der_x509_certificate(der)
             period = (certificate.not_valid_before_utc, certificate.not_valid_after_utc)
             period, key = [int(moment.timestamp()) * 1000 for moment in period], certificate.public_key()
-        elif label.endswith("PRIVATE KEY"):
+        elif "PRIVATE" in label:
             key = serialization.load_der_private_key(der, None).public_key()
         else:
-            require(label == "PUBLIC KEY", "")
-            key = serialization.load_der_public_key(der)
-    require(isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name == "secp256r1", "trust.KEY_UNSUPPORTED")
-    forms = (_encode(key), _encode(key, serialization.PublicFormat.CompressedPoint))
-    require(label != "PUBLIC KEY" or der.endswith(forms), "trust.KEY_INVALID")
-    return forms[0], period
+            key = serialization.load_der_public_key(der) if label == "PUBLIC KEY" else None
+    refuse({"trust.KEY_UNSUPPORTED": getattr(getattr(key, "curve", None), "name", None) != "secp256r1"})
+    forms = serialization.PublicFormat.UncompressedPoint, serialization.PublicFormat.CompressedPoint
+    points = [key.public_bytes(serialization.Encoding.X962, form) for form in forms]
+    whole = label != "PUBLIC KEY" or der.endswith(tuple(b"\0" + point for point in points))
+    refuse({"trust.KEY_INVALID": not whole})
+    return points[0], period
 
 class TrustStore:
-    """The keys of a trust store by issuer and key id; each has its `point` and the members of its JWK."""
+    """The keys of a trust store by issuer and key id."""
     def __init__(self, data):
-        document = strict_json.parse(data, 16 * strict_json.MEBIBYTE)
+        document, self.keys = parse(data, 16 * MEBIBYTE), {}
         valid = isinstance(document, dict) and document.keys() == {"keys"} and isinstance(document["keys"], list)
-        require(valid, "trust.STORE_INVALID")
-        require(document["keys"], "trust.STORE_EMPTY")
-        form, self.keys = schema("trust-store.v1")["properties"]["keys"]["items"], {}
+        refuse({"trust.STORE_INVALID": not valid, "trust.STORE_EMPTY": valid and not document["keys"]})
+        form = schema("trust-store.v1")["properties"]["keys"]["items"]
         for jwk in document["keys"]:
-            require(isinstance(jwk, dict), "trust.STORE_INVALID")
-            point = read_jwk(jwk, form["properties"].keys())
+            refuse({"trust.STORE_INVALID": not isinstance(jwk, dict)})
+            point = read_jwk(jwk, extra=form["properties"])
             begin, end, revoked = (jwk.get(name) for name in ("notBeforeMs", "notAfterMs", "revokedAtMs"))
             valid = fits(form, jwk) and (begin is None or end is None or begin <= end)
-            require(valid and ("compromised" not in jwk or revoked is not None), "trust.STORE_INVALID")
+            refuse({"trust.STORE_INVALID": not valid or "compromised" in jwk and revoked is None})
             name = (jwk["issuer"], jwk["kid"])
-            require(name not in self.keys, "trust.KEY_DUPLICATE")
+            refuse({"trust.KEY_DUPLICATE": name in self.keys})
             self.keys[name] = types.SimpleNamespace(
-                point=point, begin=begin, end=end, revoked=revoked, purposes=jwk.get("purposes", ["evidence"]),
-                compromised=jwk.get("compromised", True), limits={"project": jwk.get("projects"),
-                "organization": jwk.get("organizations")}, certificate="fromCertificate" in jwk)
+                point=point, begin=begin, end=end, revoked=revoked, compromised=jwk.get("compromised", True),
+                purposes=jwk.get("purposes", ["evidence"]), certificate="fromCertificate" in jwk,
+                limits={name: jwk[name + "s"] for name in ("project", "organization") if name + "s" in jwk})
 
     def judge(self, statement, purpose, scope, as_of=None):
         """The key of a statement, the faults, the notes, and which limits could not be checked.
 
         `scope` has the projectId and organizationId of the evidence as far as they are known.
         """
-        key = self.keys.get((statement["issuer"], statement["keyId"]))
+        key, issued = self.keys.get((statement["issuer"], statement["keyId"])), statement["issuedAtMs"]
         if key is None:
             return None, {"trust.KEY_UNKNOWN"}, set(), []
-        issued = statement["issuedAtMs"]
         stolen = {other.point for other in self.keys.values() if other.revoked is not None and other.compromised}
-        faults = {
+        unchecked = [name for name in key.limits if scope.get(name + "Id") is None]
+        faults = codes_of({
             "trust.PURPOSE_MISMATCH": purpose not in key.purposes,
             "trust.KEY_NOT_YET_VALID": key.begin is not None and issued < key.begin,
             "trust.KEY_EXPIRED": key.end is not None and issued > key.end,
             "trust.KEY_REVOKED": key.point in stolen or key.revoked is not None and issued >= key.revoked,
-        }
-        limited = {name: allowed for name, allowed in key.limits.items() if allowed}
-        for name, allowed in limited.items():
-            faults[f"trust.{name.upper()}_MISMATCH"] = scope.get(name + "Id", allowed[0]) not in allowed
-        unchecked = [name for name in limited if scope.get(name + "Id") is None]
-        codes = true_ones(faults)
+        } | {f"trust.{name.upper()}_MISMATCH": name not in unchecked and scope[name + "Id"] not in allowed
+             for name, allowed in key.limits.items()})
         retired = key.revoked is not None or key.end is not None and (as_of is None or as_of > key.end)
-        notes = {"trust.CHAIN_NOT_CHECKED": key.certificate, "attestation.TIME_CLAIMED": retired and not codes}
-        return key, codes, true_ones(notes), unchecked
+        notes = {"trust.CHAIN_NOT_CHECKED": key.certificate, "attestation.TIME_CLAIMED": retired and not faults}
+        return key, faults, codes_of(notes), unchecked
+
+class Caller:
+    """What the caller trusts and expects."""
+    def __init__(self, trust, as_of, expect=None, limits=None, depth="full", threshold=1):
+        self.trust, self.as_of, self.expect, self.limits = trust, as_of, expect or {}, limits or {}
+        self.depth, self.threshold = depth, threshold
+
+class Signed:
+    """What was found about a signed statement, which is `None` if it breaks its format."""
+    def __init__(self, codes, statement=None, key=None, unchecked=()):
+        self.codes, self.statement, self.key, self.unchecked = codes, statement, key, unchecked
+
+    @property
+    def trusted(self):
+        return self.verdict == "valid"
+
+    @property
+    def verdict(self):
+        """The result of the statement alone (formats §4)."""
+        return "invalid" if failed(self.codes) else "not_checked" if self.unchecked or not self.key else "valid"
+
+def _statement_fits(statement, purpose):
+    form = schema("attestation.v1" if purpose == "evidence" else "export-attestation.v1")
+    return fits(form["properties"]["statement"], statement)
+
+def verify_attestation(data, purpose, scope, caller):
+    """Verify the bytes of an attestation with the keys of the caller."""
+    try:
+        document = parse_canonical(data, MEBIBYTE)
+        form = "attestation.v1" if purpose == "evidence" else "export-attestation.v1"
+        refuse({"attestation.INVALID": not fits(form, document)})
+        _check_type(document["statement"], purpose)
+        with blame("attestation.SIGNATURE_ENCODING"):
+            signature = from_base64url(document["signature"])
+            refuse({"": not is_der_signature(signature)})
+    except Fault as fault:
+        return Signed({str(fault)})
+    return _verify_named(document["statement"], purpose, scope, caller, canonical(document["statement"]), [signature])
+
+def _check_type(statement, purpose):
+    expected = f"urn:drillproof:attestation:{purpose}:v1"
+    refuse({"attestation.PREDICATE_UNSUPPORTED": statement["predicateType"] != expected})
+
+def _verify_named(statement, purpose, scope, caller, message, signatures):
+    """Check the time, the key that the statement names, and one of the signatures with it."""
+    future = {"attestation.ISSUED_IN_FUTURE": statement["issuedAtMs"] > caller.as_of}
+    if caller.trust is None:
+        return Signed(codes_of(future | {"trust.STORE_ABSENT": True}), statement)
+    key, faults, notes, unchecked = caller.trust.judge(statement, purpose, scope, caller.as_of)
+    verified = key is None or any(verifies(key.point, message, signature) for signature in signatures)
+    codes = faults | notes | codes_of(future | {"attestation.SIGNATURE_INVALID": not verified})
+    return Signed(codes, statement, key, unchecked)
+
+def read_envelope(data):
+    """The payload of an envelope, its pairs of key id and signature, the statement in it, and its subject."""
+    document = parse(data, MEBIBYTE)
+    text = {"type": "string"}
+    row = {"type": "object", "required": ["sig"], "properties": {"sig": text, "keyid": text | {"maxLength": 256}}}
+    members = {"payload": text, "payloadType": text, "signatures": {"type": "array", "minItems": 1, "items": row}}
+    refuse({"dsse.INVALID": not fits({"type": "object", "required": members, "properties": members}, document)})
+    refuse({"dsse.SIGNATURES_EXCEEDED": len(document["signatures"]) > 64})
+    payload = from_base64(document["payload"], "dsse.INVALID")
+    pairs = [(row.get("keyid", ""), from_base64(row["sig"], "dsse.INVALID")) for row in document["signatures"]]
+    refuse({"dsse.PAYLOAD_TYPE_UNSUPPORTED": document["payloadType"] != "application/vnd.in-toto+json"})
+    content, names = parse(payload), {"_type", "subject", "predicateType", "predicate"}
+    refuse({"dsse.STATEMENT_INVALID": not isinstance(content, dict) or content.keys() != names})
+    statement, subject = content["predicate"], canonical(content["subject"]).decode()
+    subject = re.fullmatch('\\[{"digest":{"sha256":"([0-9a-f]{64})"},"name":"manifest.json"}\\]', subject)
+    valid = any(_statement_fits(statement, purpose) for purpose in ("evidence", "export"))
+    valid = valid and subject and content["_type"] == "https://in-toto.io/Statement/v1"
+    refuse({"dsse.STATEMENT_INVALID": not valid or statement["predicateType"] != content["predicateType"]})
+    return payload, pairs, statement, "sha256:" + subject[1]
+
+def verify_envelope(data, purpose, scope, caller):
+    """Verify the bytes of an envelope with the keys of the caller."""
+    try:
+        payload, pairs, statement, subject = read_envelope(data)
+        _check_type(statement, purpose)
+        named = [signature for keyid, signature in pairs if keyid in ("", statement["keyId"])]
+        refuse({"dsse.STATEMENT_INVALID": not _statement_fits(statement, purpose),
+                "dsse.SUBJECT_MISMATCH": subject != statement["subject"]["manifestDigest"],
+                "dsse.KEYID_MISMATCH": not named,
+                "attestation.SIGNATURE_ENCODING": not any(map(is_der_signature, named))})
+    except Fault as fault:
+        return Signed({str(fault)})
+    message = f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
+    signed = _verify_named(statement, purpose, scope, caller, message, named)
+    points = {signed.key.point} if signed.trusted else set()
+    for keyid, signature in [pair for pair in pairs if points and pair[0] not in ("", statement["keyId"])]:
+        issuers = [issuer for issuer, kid in caller.trust.keys if kid == keyid]
+        issuer = issuers[0] if len(issuers) == 1 else statement["issuer"]
+        claims = {**statement, "issuer": issuer, "keyId": keyid}
+        key, faults, _, unchecked = caller.trust.judge(claims, purpose, scope, caller.as_of)
+        counts = not faults and not unchecked and verifies(key.point, message, signature)
+        points |= {key.point} if counts else set()
+        signed.codes |= set() if counts else {"dsse.SIGNATURE_UNCOUNTED"}
+    signed.codes |= codes_of({"dsse.THRESHOLD_MISSED": points and len(points) < caller.threshold})
+    return signed
