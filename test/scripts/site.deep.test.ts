@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { generatedFiles } from '../../docs/files.ts';
 import { PUBLIC } from '../package/public-names.ts';
 import { makeFolder } from '../support/folder.ts';
+import { BROWSERS } from '../web/browsers.ts';
 
 const out = await makeFolder();
 const textOf = (path: string): string => readFileSync(path, 'utf8');
@@ -48,7 +49,27 @@ it('the site has every document, every schema, the vectors and every public name
   expect(names.filter((name) => !documented.has(name))).toEqual([]);
 });
 
-it('the site has one search over documents and names', () => {
-  expect(existsSync(join(out, 'assets/search.js'))).toBe(true);
-  expect(textOf(join(out, 'index.html'))).toContain('data-base');
+it('the first page of the site begins with the page of each user', () => {
+  const links = [...textOf(join(out, 'index.html')).matchAll(/href="documents\/start_(\w+)\.html"/g)];
+  expect([...new Set(links.map(([, name]) => name))].slice(0, 3)).toEqual(['auditor', 'gate', 'archive']);
+});
+
+it.each([
+  ['part.DIGEST_MISMATCH', 'documents/codes.html#partdigest_mismatch'],
+  ['zip.CRC_MISMATCH', 'documents/codes.html#zipcrc_mismatch'],
+  ['part.bytes', 'documents/codes.html#partbytes'],
+  ['Verify without drillproof', 'documents/verify_verify.html#verify-without-drillproof'],
+  ['verifyExport', 'functions/index.verifyExport.html'],
+])('the search of the site finds "%s" first', async (query, address) => {
+  const browser = await BROWSERS.chromium();
+  onTestFinished(() => browser.close());
+  const page = await browser.open(`file://${join(out, 'index.html')}`);
+  await page.page?.click('#tsd-search-trigger');
+  await page.page?.fill('#tsd-search-input', query);
+  const first = "document.querySelector('#tsd-search-results a')?.getAttribute('href') ?? ''";
+  await expect
+    .poll(() => page.evaluate<string>(first), { timeout: 10_000 })
+    .toMatch(new RegExp(`${address}$`));
+  const [path = '', hash] = address.split('#');
+  if (hash !== undefined) expect(idsOf(join(out, path)).has(hash)).toBe(true);
 });
