@@ -80,9 +80,9 @@ export const trustedKeySchema = z
       path: ['notAfterMs'],
       message: 'the key ends before it begins',
     }),
-    z.refine((key) => key.revokedAtMs !== undefined || key.compromised !== true, {
+    z.refine((key) => key.revokedAtMs !== undefined || key.compromised === undefined, {
       path: ['compromised'],
-      message: 'a compromised key needs revokedAtMs',
+      message: 'only a revoked key can have compromised; add revokedAtMs',
     }),
   );
 const EXTENSIONS: ReadonlySet<string> = new Set(Object.keys(trustedKeySchema.shape));

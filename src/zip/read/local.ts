@@ -69,11 +69,14 @@ function* assertEndsAt(
   const gap = next - dataEnd;
   if (gap < 0)
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
-  const form = (header.flags & FLAG.descriptor) === 0 ? undefined : findDescriptorForm(gap, entry, local);
+  const announced = (header.flags & FLAG.descriptor) !== 0;
+  const form = announced ? findDescriptorForm(gap, entry, local) : undefined;
   if (form !== undefined) {
     assertDescriptor(yield cutWindow(fileBytes, dataEnd, gap, path), form, entry);
-  } else if (gap > 0) {
-    const message = `${gap} bytes after the entry belong to no record`;
+  } else if (gap > 0 || announced) {
+    const message = announced
+      ? `${gap} bytes after the entry are not the data descriptor that its flags announce`
+      : `${gap} bytes after the entry belong to no record`;
     throw new DrillproofError('zip.BYTES_UNACCOUNTED', message, { path });
   }
 }

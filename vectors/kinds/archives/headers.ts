@@ -60,6 +60,13 @@ export const headers = (): Case[] => {
       'half a descriptor',
     ),
     badEntry(
+      'descriptor-missing',
+      { ...a, flags: 0x0808 },
+      'zip.BYTES_UNACCOUNTED',
+      'DataDescriptor',
+      'no descriptor, although the flags announce one: a reader of a stream takes the next record for it',
+    ),
+    badEntry(
       'descriptor-hidden',
       { ...a, after: descriptor('first') },
       'zip.BYTES_UNACCOUNTED',

@@ -1,4 +1,4 @@
-import { type RawEntry, extraField } from '../../../test/zip/raw-zip.ts';
+import { type RawEntry, extraField, join, le } from '../../../test/zip/raw-zip.ts';
 import { type NamedBytes, zipOf } from '../../make/bundle.ts';
 import { base64Of, utf8 } from '../../make/bytes.ts';
 import { DEFLATED } from '../../make/deflate.ts';
@@ -9,6 +9,14 @@ import { type Case, type Input, UNATTESTED, judge } from './case.ts';
 const TEXT = extraField(0xcafe, utf8('VERIFIED '.repeat(1000)));
 
 const ORDER = ['manifest.json', 'export.json', 'export-attestation.json', partPath(1), reportPath(1)];
+
+/** Deflated as one block that is stored. */
+const deflate = ({ name, bytes }: NamedBytes): NamedBytes & Partial<RawEntry> => ({
+  name,
+  bytes,
+  method: 8,
+  data: join(le(1, 1), le(bytes.length, 2), le(0xffff - bytes.length, 2), bytes),
+});
 
 export const oneFile = (): Case[] => {
   const entries: NamedBytes[] = ORDER.map((name) => ({ name, bytes: makeExport().files[name]! }));
@@ -65,6 +73,13 @@ export const oneFile = (): Case[] => {
       { result: 'failed', codes: [UNATTESTED, 'export.FILE_UNCOVERED'] },
       'OneFile',
       'a file that is compressed and not evidence',
+    ),
+    judge(
+      'zip-part-deflated',
+      zip((all) => all.map((entry) => (entry.name === partPath(1) ? deflate(entry) : entry))),
+      { result: 'failed', codes: [UNATTESTED, 'zip.METHOD_UNSUPPORTED'] },
+      'OneFile',
+      'a part that is compressed in the export',
     ),
     judge(
       'zip-part-missing',

@@ -27,6 +27,13 @@ export const keys = (): Case[] => {
     badKey('window-null', { notAfterMs: null }, store, 'WrongType', 'null, which could be read as none'),
     badKey('compromised-only', { compromised: true }, store, 'Revocation', 'compromised, and not revoked'),
     badKey(
+      'not-compromised-only',
+      { compromised: false },
+      store,
+      'Revocation',
+      'not compromised, although it is not revoked',
+    ),
+    badKey(
       'compromised-text',
       { revokedAtMs: 1, compromised: 'false' },
       store,
