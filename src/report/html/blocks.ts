@@ -1,11 +1,11 @@
-import { count, countNoun } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
 import { countFindings } from '../../verify/finding.ts';
 import type { CheckState, ExportReport, Finding, Run, Verdict } from '../../verify/report.ts';
 import type { ResultLine } from '../text/result.ts';
-import { html, type Markup, type Piece } from './document.ts';
+import { anchor, html, type Markup, type Piece } from './document.ts';
 import { type Call, formatCall, formatEnd } from '../text/facts.ts';
 import { groupFindings } from '../text/findings.ts';
 
@@ -52,6 +52,7 @@ const bad = html`<path d="M5 5 11 11M11 5 5 11" />`;
 const open = html`<path d="M8 4.5V9M8 11.4V11.6" />`;
 const idle = html`<path d="M5 8H11" />`;
 const SIGNS: Readonly<Record<Tone, Markup>> = { good, bad, open, idle };
+export const TONE_NAMES = Object.keys(SIGNS) as readonly Tone[];
 
 /** The color and the sign of a sentence. */
 const TONES = { good: 'good', caution: 'open', bad: 'bad' } as const satisfies Readonly<Record<string, Tone>>;
@@ -66,7 +67,7 @@ export const renderState = (state: State, word: string = wordOf(state)): Markup 
 export const renderResultLine = ({ tone, text }: Pick<ResultLine, 'text' | 'tone'>): Piece =>
   tone === undefined ? text : renderSign(TONES[tone], text);
 
-const renderSign = (tone: Tone, text: string): Markup =>
+export const renderSign = (tone: Tone, text: string): Markup =>
   html`<span class="state ${tone}"
     ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
       <circle cx="8" cy="8" r="7.25" />
@@ -77,6 +78,15 @@ const renderSign = (tone: Tone, text: string): Markup =>
 /** A text from the evidence or the caller: set apart from our own words, so that it cannot pass for them. */
 export const quote = (text: string): Markup => html`<code>${text}</code>`;
 export const quoteText = (text: string | undefined): Piece => (text === undefined ? undefined : quote(text));
+
+/** A time in UTC, which the script of a page also shows in local time. */
+export function renderTime(atMs: number | string): Markup {
+  const text = typeof atMs === 'string' ? atMs : isoTime(atMs);
+  return text.endsWith('Z') ? html`<time datetime="${text}">${text}</time>` : html`${text}`;
+}
+
+export const renderTimeRange = (firstMs: number, lastMs: number): Markup =>
+  firstMs === lastMs ? renderTime(firstMs) : html`${renderTime(firstMs)} to ${renderTime(lastMs)}`;
 
 export type Fact = readonly [name: string, value: Piece];
 
@@ -105,6 +115,13 @@ export const renderSection = (id: string, title: string, content: readonly Piece
         <h2 id="${id}">${title}</h2>
         ${content}
       </section> `;
+
+/** A section that is closed until a reader opens it. A print has it open. */
+export const renderClosedSection = (id: string, title: string, content: readonly Piece[]): Markup =>
+  html`<details class="section">
+    <summary><h2 id="${id}">${title}</h2></summary>
+    ${content}
+  </details> `;
 
 export const renderCaveats = (texts: readonly string[]): Markup =>
   renderSection('caveats', 'What this does not mean', [
@@ -140,8 +157,12 @@ export function renderVerdict(
 export type Column = readonly [title: string, kind?: 'number' | undefined];
 
 /** One row of a table. The first cell is its heading. On a phone each cell has a line of its own with its title. */
-export const renderRow = (columns: readonly Column[], [first, ...cells]: readonly Piece[]): Markup =>
-  html`<tr>
+export const renderRow = (
+  columns: readonly Column[],
+  [first, ...cells]: readonly Piece[],
+  id?: string,
+): Markup =>
+  html`<tr${id && html` id="${id}"`}>
     <th scope="row" ${classOf(columns[0])}>${first}</th>
     ${cells.map((cell, at) => html`<td${classOf(columns[at + 1])} data-title="${columns[at + 1]?.[0]}">${cell}</td>`)}
   </tr> `;
@@ -149,15 +170,17 @@ export const renderRow = (columns: readonly Column[], [first, ...cells]: readonl
 const classOf = (column: Column | undefined): Piece =>
   column?.[1] === 'number' ? html` class="number"` : undefined;
 
+/** A table. With an id its rows have that of the table and their number. */
 export function renderTable(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Piece[])[],
+  id?: string,
 ): Markup {
   const head = columns.map((column) => html`<th scope="col" ${classOf(column)}>${column[0]}</th>`);
-  const body = rows.map((row) => renderRow(columns, row));
+  const body = rows.map((row, at) => renderRow(columns, row, id && `${id}-${at + 1}`));
   return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-    <table>
+    <table${id && html` id="${id}"`}>
       <caption>
         ${caption}
       </caption>
@@ -190,35 +213,38 @@ export const renderItems = <T>(
 /** An advice without the commands and options in it, which a page does not have. */
 export const omitCommands = (action: string): string => action.replace(/ \((?:--|drillproof )[^)]*\)/g, '');
 
-const MAX_CASES = 200;
+const MAX_CASES = 100;
+const OPEN_CASES = 5;
 
 type Case = Pick<Finding, 'subject' | 'path' | 'message' | 'expected' | 'actual'>;
+/** The ids of elements of the page by the subjects of findings. */
+export type Anchors = ReadonlyMap<string, string>;
 
-export function renderFindings(findings: readonly Finding[]): Markup {
+export function renderFindings(findings: readonly Finding[], anchors: Anchors = new Map()): Markup {
   if (findings.length === 0) return html`<p>There are no findings.</p>`;
-  return html`${groupFindings(findings).map(renderGroup)}`;
+  return html`${groupFindings(findings).map((group) => renderGroup(group, anchors))}`;
 }
 
-function renderGroup(cases: readonly [Finding, ...Finding[]]): Markup {
+function renderGroup(cases: readonly [Finding, ...Finding[]], anchors: Anchors): Markup {
   const [{ code, severity }] = cases;
   const { meaning, action } = codeEntry(code);
   const times = countFindings(cases);
-  return html`<article class="finding ${toneOf(severity)}">
+  return html`<article class="finding ${toneOf(severity)}" id="${code}">
     <h3>${renderState(severity)} <code>${code}</code>${times === 1 ? '' : `, ${count(times)} times`}</h3>
     <p>${meaning}</p>
     <p><strong>To do:</strong> ${omitCommands(action)}</p>
-    ${renderCases(cases, times)}
+    ${renderCases(cases, times, anchors)}
   </article> `;
 }
 
-function renderCases(cases: readonly Case[], times: number): Markup {
+function renderCases(cases: readonly Case[], times: number, anchors: Anchors): Markup {
   const [omitted, unlisted] = [Math.max(0, cases.length - MAX_CASES), times - cases.length];
-  const more = omitted > 0 ? html`<p>${count(omitted)} more are in the JSON report.</p>` : undefined;
-  const rest = unlisted > 0 ? html`${more}<p>${count(unlisted)} more were only counted.</p>` : more;
-  return html`${cases.slice(0, MAX_CASES).map(renderCase)}${rest}`;
+  const shown = cases.slice(0, MAX_CASES).map((entry) => renderCase(entry, anchors));
+  const closed = shown.slice(OPEN_CASES);
+  return html`${shown.slice(0, OPEN_CASES)}${closed.length === 0 ? undefined : html`<details><summary>${count(closed.length)} more</summary>${closed}</details>`}${omitted > 0 ? html`<p>${count(omitted)} more are in the JSON report.</p>` : undefined}${unlisted > 0 ? html`<p>${count(unlisted)} more were only counted.</p>` : undefined}`;
 }
 
-const renderCase = ({ subject, path, message, expected, actual }: Case): Markup =>
+const renderCase = ({ subject, path, message, expected, actual }: Case, anchors: Anchors): Markup =>
   html`<div class="case">
     ${renderFacts([
       ['Expected', quoteText(expected)],
@@ -226,7 +252,11 @@ const renderCase = ({ subject, path, message, expected, actual }: Case): Markup 
       ['What', message],
       [
         'Where',
-        path === undefined || path === subject ? quote(subject) : html`${quote(subject)} ${quote(path)}`,
+        html`${renderLink(anchors.get(subject), subject)}${path === undefined || path === subject ? undefined : html` ${quote(path)}`}`,
       ],
     ])}
   </div> `;
+
+/** A quoted text that links to an element of the page, if there is one. */
+export const renderLink = (id: string | undefined, text: string): Markup =>
+  id === undefined ? quote(text) : html`<a href="${anchor(id)}">${quote(text)}</a>`;

@@ -1,23 +1,10 @@
 import { defined } from '../../bytes/arguments.ts';
-import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import type { BundleReport, Check, ExportReport, Finding, LocalReportReport } from '../../verify/report.ts';
 import { CHECK_TEXTS, codesOf } from '../../verify/check-texts.ts';
 import type { CheckId } from '../../verify/checks.ts';
-import {
-  type Column,
-  type ItemColumn,
-  type LinkState,
-  quote,
-  quoteText,
-  renderItems,
-  renderRow,
-  renderState,
-  renderTable,
-  wordOf,
-} from './blocks.ts';
-import { isOutcomeCounted, partsOf } from '../text/tally.ts';
-import { localTitle } from './cover.ts';
-import { html, type Markup, type Piece } from './document.ts';
+import { type LinkState, renderState, wordOf } from './blocks.ts';
+import type { Markup } from './document.ts';
 
 export type Link = {
   readonly id: LinkId;
@@ -217,37 +204,6 @@ function deriveListResult(report: ExportReport): Result {
   return { state: 'could_not_tell', why: 'No trusted key signed the list, so bundles could be missing.' };
 }
 
-export const PART_COLUMNS: readonly Column[] = [
-  ['Bundle'],
-  ['Verdict'],
-  ['Chain'],
-  ['Outcome of the drill'],
-  ['Signed by'],
-  ['Archive'],
-  ['Bytes', 'number'],
-];
-
-export const renderPartRow = (part: BundleReport): Markup => renderRow(PART_COLUMNS, buildPartCells(part));
-
-export function renderParts(report: ExportReport | BundleReport): Markup {
-  const parts = partsOf(report);
-  return renderTable(countNoun(parts.length, 'part'), PART_COLUMNS, parts.map(buildPartCells));
-}
-
-const buildPartCells = (part: BundleReport): readonly Piece[] => [
-  html`${quote(part.evidenceBundleId ?? 'unknown')}<br />${quoteText(part.path)}`,
-  renderState(part.verdict),
-  renderChainEnd(part),
-  isOutcomeCounted(part)
-    ? html`${quote(part.outcome.verdict)} ${quote(part.outcome.drillId)}`
-    : 'not counted',
-  part.signer === undefined
-    ? 'no trusted key'
-    : html`${quote(part.signer.issuer)} ${isoTime(part.signer.issuedAtMs)}`,
-  part.archive === undefined ? 'not read' : quote(part.archive.digest),
-  part.archive === undefined ? '' : count(part.archive.bytes),
-];
-
 /** The first link that does not hold, or else the first that is undecided. */
 export function findWeakLink(report: ExportReport | BundleReport): Link | undefined {
   const chain = chainOf(report);
@@ -259,14 +215,3 @@ export function renderChainEnd(report: ExportReport | BundleReport): Markup {
   if (link === undefined) return renderState('holds', 'every link holds');
   return renderState(link.state, `${link.title}: ${wordOf(link.state)}`);
 }
-
-const LOCAL_COLUMNS: readonly ItemColumn<LocalReportReport>[] = [
-  ['Local report', ({ localReportId }) => quote(localReportId)],
-  ['Verdict', ({ verdict }) => renderState(verdict)],
-  ['Path', ({ path }) => quote(path)],
-];
-
-export const renderLocalReports = (report: ExportReport): readonly Markup[] =>
-  report.localReports.length === 0
-    ? []
-    : [renderItems(localTitle(report), LOCAL_COLUMNS, report.localReports)];

@@ -1,10 +1,21 @@
-import { countNoun, isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
-import { formatTimeRange } from '../text/facts.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
-import { countSigners, describeBadDrills, describeVerdict, groupBy, partsOf } from '../text/tally.ts';
 import {
+  countSigners,
+  describeBadDrills,
+  describeVerdict,
+  GOOD_OUTCOME,
+  groupBy,
+  isOutcomeCounted,
+  partsOf,
+} from '../text/tally.ts';
+import {
+  type Anchors,
   type Fact,
+  renderLink,
+  renderTime,
+  renderTimeRange,
   quote,
   quoteText,
   renderFacts,
@@ -14,7 +25,7 @@ import {
   buildCallFact,
   buildTrustFact,
 } from './blocks.ts';
-import { html, type Markup } from './document.ts';
+import { html, type Markup, type Piece } from './document.ts';
 
 const LINE_TITLES: Readonly<Record<ResultLine['name'], string>> = {
   required: 'Required, not met',
@@ -27,12 +38,23 @@ const LINE_TITLES: Readonly<Record<ResultLine['name'], string>> = {
   warnings: 'Warnings',
 };
 
-export function renderCover(report: ExportReport | BundleReport): Markup {
+const MAX_NAMES = 3;
+
+export function renderCover(report: ExportReport | BundleReport, anchors: Anchors = new Map()): Markup {
   const lines = groupBy(describeResult(report), ({ name }) => name);
-  const facts = Array.from(lines, ([name, group]): Fact => [
-    LINE_TITLES[name],
-    name === 'claimed' ? undefined : group.map((line) => html`<div>${renderResultLine(line)}</div>`),
-  ]);
+  const names: Partial<Record<ResultLine['name'], readonly Piece[]>> = {
+    failed: listBadParts(report, anchors),
+    drills: listBadDrills(report, anchors),
+  };
+  const facts = [...lines].flatMap(([name, group]): readonly Fact[] => {
+    const words = group.map((line) => html`<div>${renderResultLine(line)}</div>`);
+    const fact: Fact = [
+      LINE_TITLES[name],
+      [words, renderFirst(names[name] ?? [], MAX_NAMES, anchors.size > 0)],
+    ];
+    if (name === 'claimed') return [];
+    return name === 'completeness' ? [['Signed by', describeSigners(report)], fact] : [fact];
+  });
   return renderHeader(
     'Verification of evidence',
     renderVerdict(
@@ -44,10 +66,49 @@ export function renderCover(report: ExportReport | BundleReport): Markup {
     renderFacts([
       ...describeEvidence(report),
       ...describeVerifier(report),
-      ...describeTimes(report),
+      ['Verified as of', renderTime(report.asOfMs)],
       [LINE_TITLES.claimed, lines.get('claimed')?.[0].text],
     ]),
   );
+}
+
+/** The first items, each in a line, and a link to the table of parts if there are more and the page has it. */
+function renderFirst(items: readonly Piece[], most: number, isLinked = false): Piece {
+  const more = items.length - most;
+  const rest = isLinked ? html`<a href="#parts">and ${count(more)} more</a>` : `and ${count(more)} more`;
+  return [
+    items.slice(0, most).map((item) => html`<div>${item}</div>`),
+    more > 0 ? html`<div>${rest}</div>` : undefined,
+  ];
+}
+
+const linkPart = ({ evidenceBundleId, path = '' }: BundleReport, anchors: Anchors): Markup =>
+  renderLink(anchors.get(evidenceBundleId ?? path), evidenceBundleId ?? path);
+
+const listBadParts = (report: ExportReport | BundleReport, anchors: Anchors): readonly Piece[] =>
+  report.kind === 'bundle'
+    ? []
+    : report.parts
+        .filter(({ findings }) => findings.some(({ severity }) => severity === 'error'))
+        .map((part) => linkPart(part, anchors));
+
+const listBadDrills = (report: ExportReport | BundleReport, anchors: Anchors): readonly Piece[] =>
+  partsOf(report)
+    .filter(isOutcomeCounted)
+    .filter(({ outcome }) => outcome.verdict !== GOOD_OUTCOME)
+    .map(
+      (part) =>
+        html`${quote(part.outcome.verdict)}: ${quote(part.outcome.drillId)} on ${quote(part.outcome.targetId)}, ${linkPart(part, anchors)}`,
+    );
+
+function describeSigners(report: ExportReport | BundleReport): Piece {
+  const signers = countSigners(listSigners(report));
+  if (signers.length === 0) return 'no trusted key';
+  const lines = signers.map(
+    ({ issuer, parts, firstIssuedAtMs, lastIssuedAtMs }) =>
+      html`${quote(issuer)} ${countNoun(parts, 'statement')}, ${renderTimeRange(firstIssuedAtMs, lastIssuedAtMs)}`,
+  );
+  return renderFirst(lines, MAX_NAMES);
 }
 
 export const idOfReport = (report: ExportReport | BundleReport): string | undefined =>
@@ -63,7 +124,7 @@ function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] 
     ['Organization', quoteText(report.organizationId)],
     ['Project', whole ? undefined : quoteText(report.projectId)],
     ['Read from', quoteText(report.run?.path)],
-    ['Manifest', quoteText(report.manifestDigest)],
+    ['Manifest', report.manifestDigest && html`<code class="copy">${report.manifestDigest}</code>`],
     ['Local reports', whole && report.localReports.length > 0 ? localTitle(report) : undefined],
     [
       'Depth',
@@ -79,22 +140,10 @@ export const localTitle = ({ localReports }: Pick<ExportReport, 'localReports'>)
 
 function describeVerifier(report: ExportReport | BundleReport): readonly Fact[] {
   const { run, trust } = report;
-  const issuers = [...new Set(listSigners(report).map(({ issuer }) => issuer))];
   return [
     ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
     buildCallFact(run),
-    ['Signed by', issuers.length === 0 ? 'no trusted key' : issuers.map((issuer) => html`${quote(issuer)} `)],
     buildTrustFact(trust),
-  ];
-}
-
-function describeTimes(report: ExportReport | BundleReport): readonly Fact[] {
-  const times = countSigners(listSigners(report));
-  const first = Math.min(...times.map(({ firstIssuedAtMs }) => firstIssuedAtMs));
-  const last = Math.max(...times.map(({ lastIssuedAtMs }) => lastIssuedAtMs));
-  return [
-    ['Verified as of', isoTime(report.asOfMs)],
-    ['Signed', times.length === 0 ? undefined : formatTimeRange(first, last)],
   ];
 }
 

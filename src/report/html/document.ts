@@ -1,5 +1,6 @@
 import { digestOf } from '../../bytes/hash.ts';
 import { fromHex, toBase64, toUtf8 } from '../../bytes/text/encoding.ts';
+import { REPORT_SCRIPT } from './script.ts';
 import { REPORT_CSS } from './style.ts';
 import { escapeText } from '../printable.ts';
 
@@ -23,6 +24,17 @@ export const html = (strings: TemplateStringsArray, ...values: readonly Piece[])
 /** An SVG as the address of an image: in an image no script runs and nothing is loaded. */
 export const dataImage = (svg: string): Markup => ({
   [TEXT]: `data:image/svg+xml;base64,${toBase64(toUtf8(svg))}`,
+});
+
+/** The address of an element of the same page. @throws TypeError for an id that could be anything else */
+export function anchor(id: string): Markup {
+  if (!/^[\w.-]+$/.test(id)) throw new TypeError(`${id} is not an id of a page`);
+  return { [TEXT]: `#${id}` };
+}
+
+/** Data of a page as JSON, in which no text can end the element or begin a comment. No browser runs it. */
+export const renderData = (id: string, value: unknown): Markup => ({
+  [TEXT]: `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll('<', String.raw`\u003c`)}</script>\n`,
 });
 
 export const markupText = (markup: Markup): string => markup[TEXT];
@@ -49,20 +61,31 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** A text from outside as HTML: what `escapeText` makes of it, with pictures and the characters of markup escaped too. */
+/** A text from outside as a page shows it: what `escapeText` makes of it, with pictures escaped too. */
+export const visibleText = (text: string): string =>
+  escapeText(text).replace(PICTURES, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+
+/** `visibleText` as HTML. */
 export const htmlText = (text: string): string =>
-  escapeText(text)
-    .replace(PICTURES, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
-    .replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+  visibleText(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+
+type PageOptions = {
+  /** Whether the page has images inside. */
+  readonly images?: boolean;
+  /** What every printed page says at its top. */
+  readonly running?: string;
+};
 
 /**
- * The beginning of a page in one file. Its policy allows its own style and nothing else: no script, no request, no form,
+ * The beginning of a page in one file. Its policy allows its own style and script and nothing else: no request, no form,
  * no frame.
  */
-export function openDocument(title: string, images = false): string {
+export function openDocument(title: string, { images = false, running = title }: PageOptions = {}): string {
+  const style = REPORT_CSS + formatRunningStyle(running);
   const sources = [
     "default-src 'none'",
-    `style-src 'sha256-${toBase64(fromHex(digestOf(toUtf8(REPORT_CSS)).slice('sha256:'.length)))}'`,
+    `script-src ${hashSource(REPORT_SCRIPT)}`,
+    `style-src ${hashSource(style)}`,
     ...(images ? ['img-src data:'] : []),
     "base-uri 'none'",
     "form-action 'none'",
@@ -75,14 +98,26 @@ export function openDocument(title: string, images = false): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${htmlText(title)}</title>
-<style>${REPORT_CSS}</style>
+<style>${style}</style>
 </head>
 <body>
-<main>
+<main class="wide">
 `;
 }
 
-export const DOCUMENT_END = '</main>\n</body>\n</html>\n';
+const hashSource = (text: string): string =>
+  `'sha256-${toBase64(fromHex(digestOf(toUtf8(text)).slice('sha256:'.length)))}'`;
 
-export const renderDocument = (title: string, body: readonly Markup[], images = false): string =>
-  openDocument(title, images) + body.map(markupText).join('') + DOCUMENT_END;
+/** The head of printed pages. Every character that is not a letter, a digit or a blank is escaped as in CSS. */
+function formatRunningStyle(text: string): string {
+  const escaped = visibleText(text).replace(
+    /[^A-Za-z0-9 ]/gu,
+    (character) => `\\${character.codePointAt(0)!.toString(16)} `,
+  );
+  return `@page{@top-left{content:"${escaped}"}}\n`;
+}
+
+export const DOCUMENT_END = `</main>\n<script>${REPORT_SCRIPT}</script>\n</body>\n</html>\n`;
+
+export const renderDocument = (title: string, body: readonly Markup[], options?: PageOptions): string =>
+  openDocument(title, options) + body.map(markupText).join('') + DOCUMENT_END;

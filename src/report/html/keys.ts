@@ -6,10 +6,9 @@ import type { TrustStore } from '../../trust/store.ts';
 import type { ExportReport, SignedBy } from '../../verify/report.ts';
 import { clipEnd } from '../printable.ts';
 import type { Signed } from './cover.ts';
-import { formatTimeRange } from '../text/facts.ts';
 import { groupBy } from '../text/tally.ts';
-import { type ItemColumn, quote, renderItems } from './blocks.ts';
-import { html, type Markup } from './document.ts';
+import { type ItemColumn, quote, renderItems, renderTime, renderTimeRange } from './blocks.ts';
+import { html, type Markup, type Piece } from './document.ts';
 
 /** A key on a page: its issuer, its validity, and the times of its signatures. `key` is absent without a trust store. */
 type KeyRow = {
@@ -71,26 +70,29 @@ const renderFingerprint = (keyId: string, thumbprint: string): Markup =>
     ? html`<br />which is the fingerprint of the public key`
     : html`<br />fingerprint of the public key: ${quote(thumbprint)}`;
 
-function formatSigned(times: readonly number[]): string {
+function formatSigned(times: readonly number[]): Piece {
   const sorted = times.toSorted((a, b) => a - b);
   const [first, last] = [sorted[0], sorted.at(-1)];
   if (first === undefined || last === undefined) return 'no statement here';
-  return `${countNoun(times.length, 'statement')}, ${formatTimeRange(first, last)}`;
+  return [`${countNoun(times.length, 'statement')}, `, renderTimeRange(first, last)];
 }
 
 const DAY_MS = 86_400_000;
 
-function formatValidity(key: TrustedKey, asOfMs: number): string {
+function formatValidity(key: TrustedKey, asOfMs: number): Piece {
   const { notBeforeMs, notAfterMs, revokedAtMs, compromised } = key;
-  const words: string[] = [];
-  if (notBeforeMs !== undefined) words.push(`from ${isoTime(notBeforeMs)}`);
+  const words: Piece[] = [];
+  if (notBeforeMs !== undefined) words.push(html`from ${renderTime(notBeforeMs)}`);
   if (notAfterMs !== undefined) {
     const days = Math.floor((notAfterMs - asOfMs) / DAY_MS);
-    words.push(`until ${isoTime(notAfterMs)}`, days < 0 ? 'expired' : `${countNoun(days, 'day')} left`);
+    words.push(
+      html`until ${renderTime(notAfterMs)}`,
+      days < 0 ? 'expired' : `${countNoun(days, 'day')} left`,
+    );
   }
   const effect = compromised ? 'nothing that it signed is valid' : 'earlier signatures stay valid';
-  if (revokedAtMs !== undefined) words.push(`revoked ${isoTime(revokedAtMs)}: ${effect}`);
-  return words.join(', ') || 'without limit';
+  if (revokedAtMs !== undefined) words.push(html`revoked ${renderTime(revokedAtMs)}: ${effect}`);
+  return words.length === 0 ? 'without limit' : words.map((word) => html`<div>${word}</div>`);
 }
 
 const WIDTH = 720;

@@ -3,18 +3,21 @@ import type { BundleReport, Coverage, ExportReport } from '../../verify/report.t
 import { caveatsOf } from '../text/caveats.ts';
 import { allFindings } from '../../verify/finding.ts';
 import {
+  type Anchors,
   quote,
   renderCaveats,
+  renderClosedSection,
   renderFindings,
   renderSection,
   renderState,
   renderTable,
   toneOf,
 } from './blocks.ts';
-import { chainOf, type Link, renderLocalReports, renderParts } from './chain.ts';
+import { chainOf, type Link } from './chain.ts';
 import { renderCover, listSigners, titleOf } from './cover.ts';
 import { html, type Markup, renderDocument } from './document.ts';
 import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
+import { listAnchors, renderLocalReports, renderParts, sortParts } from './parts.ts';
 import { count, isoTime } from '../../bytes/text/wording.ts';
 import { quoteShellWord } from '../printable.ts';
 import { percent, size } from '../text/page.ts';
@@ -24,20 +27,26 @@ type ReportViewOptions = {
   readonly trust?: TrustStore;
 };
 
-/** The sections of a report about an export or a bundle, in their order. A page may replace some of them. */
-export function renderReportSections(report: ExportReport | BundleReport, { trust }: ReportViewOptions = {}) {
+/**
+ * The sections of a report about an export or a bundle, in their order. A page may replace some of them; without the
+ * table of parts it has no `anchors` in it.
+ */
+export function renderReportSections(
+  report: ExportReport | BundleReport,
+  { trust }: ReportViewOptions = {},
+  anchors?: Anchors,
+) {
   const keys = buildKeyRows(listSigners(report), selectTrust(report, trust));
   return {
-    cover: renderCover(report),
-    findings: renderSection('findings', 'Findings', [renderFindings(allFindings(report))]),
+    cover: renderCover(report, anchors),
+    findings: renderSection('findings', 'Findings', [renderFindings(allFindings(report), anchors)]),
     chain: renderSection('chain', 'Chain from the evidence to the signatures', [
       renderChain(chainOf(report)),
     ]),
-    keys: renderSection('keys', 'Keys', [renderKeys(keys, report.asOfMs)]),
-    coverage: renderSection('coverage', 'Byte coverage', [renderCoverage(report.coverage)]),
+    keys: renderClosedSection('keys', 'Keys', [renderKeys(keys, report.asOfMs)]),
+    coverage: renderClosedSection('coverage', 'Byte coverage', [renderCoverage(report.coverage)]),
     caveats: renderCaveats(caveatsOf(report)),
-    commands: renderSection('commands', 'Check it again by hand', [renderCommands(report)]),
-    parts: renderSection('parts', 'Appendix: every part', [renderParts(report)]),
+    commands: renderClosedSection('commands', 'Check it again by hand', [renderCommands(report)]),
     local: renderSection(
       'local',
       'Local reports',
@@ -58,11 +67,18 @@ export const renderChain = (chain: readonly Link[]): Markup =>
     )}
   </ol> `;
 
-/** A report as a page in one file: for people, for print, and without a script. */
-export const renderReportPage = (
+/** A report as a page in one file, for people and for print. */
+export function renderReportPage(
   report: ExportReport | BundleReport,
   options: ReportViewOptions = {},
-): string => renderDocument(titleOf(report), Object.values(renderReportSections(report, options)));
+): string {
+  const parts = sortParts(report);
+  const sections = renderReportSections(report, options, listAnchors(parts));
+  const table = renderSection('parts', 'Parts', [renderParts(parts)]);
+  return renderDocument(titleOf(report), [...Object.values(sections), table], {
+    running: `${titleOf(report)}, as of ${isoTime(report.asOfMs)}`,
+  });
+}
 
 const MAX_FILES = 100;
 const BAR = 720;
@@ -105,7 +121,7 @@ function renderCommands(report: ExportReport | BundleReport): Markup {
   return html`${listCheckCommands(report).map(
     ([purpose, command]) =>
       html`<p>${purpose}</p>
-        <pre><code>${command}</code></pre> `,
+        <pre><code class="copy">${command}</code></pre> `,
   )}`;
 }
 
@@ -147,7 +163,7 @@ const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/;
 
 function listExportCommands({ manifestDigest, parts }: ExportReport): readonly Purpose[] {
   const list = 'Without it, in the folder of the export, the digest of the list of bundles:';
-  const part = 'One part, by the digest that was read; the appendix has that of every part:';
+  const part = 'One part, by the digest that was read; the table of parts has that of every part:';
   const readable = parts.flatMap(({ verdict, archive, path = '' }) =>
     verdict !== 'incomplete' && archive !== undefined && PLAIN.test(path) ? [{ archive, path }] : [],
   );

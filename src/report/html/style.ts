@@ -4,6 +4,8 @@ export const REPORT_CSS = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;-webkit-text-size-adjust:100%}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
+.wide{max-width:76rem}
+.wide p,.wide li,.finding dd{max-width:52rem}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 1rem}
 h2{font-size:1.25rem;margin:2.5rem 0 .75rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}
 h3{font-size:1.02rem;margin:1.5rem 0 .4rem}
@@ -40,6 +42,23 @@ ul{padding-left:1.2rem}
 .finding.bad{border-left-color:var(--bad);color:inherit}.finding.open{border-left-color:var(--open);color:inherit}.finding.idle{color:inherit}
 .finding h3{margin-top:.2rem}
 .case{border-top:1px solid var(--line);padding-top:.4rem;margin-top:.5rem}
+time,time span{white-space:nowrap}
+time:has(span){white-space:normal}
+button,input{font:inherit;color:var(--text);background:var(--back);border:1px solid var(--soft);border-radius:.4rem;padding:.3rem .7rem}
+button{cursor:pointer}
+button:hover:not(:disabled){border-color:var(--link)}
+button:disabled{opacity:.55;cursor:default}
+[aria-pressed=true]{background:var(--link);border-color:var(--link);color:var(--back)}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+.small{font:400 .8rem/1.2 system-ui,sans-serif;padding:.1rem .45rem;border-color:var(--line);vertical-align:middle}
+.controls{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;margin:.6rem 0}
+[hidden]{display:none!important}
+summary{cursor:pointer}
+.section{margin:2.5rem 0 .75rem}
+.section>summary{border-bottom:1px solid var(--line);padding-bottom:.25rem}
+.section>summary h2{display:inline;border:0}
+:target{background:var(--mark)}
+#part tbody th{min-width:17.5rem}#part th code{font-size:.78rem}#part th code:first-child{white-space:nowrap}#part td .state{align-items:baseline}#part td time,#part td time span{display:block}
 .scroll{overflow-x:auto;max-width:100%}
 .scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
@@ -62,6 +81,7 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .track{fill:var(--box);stroke:var(--line)}
 .plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
+@media screen and (max-width:60rem){#part{font-size:.8rem}#part td{min-width:5.6rem;padding-right:.4rem}#part tbody th{min-width:13.5rem}#part code{font-size:.74rem}}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
 @media screen and (max-width:32rem){figure>svg.plot text{font-size:20px}
 table,caption,tbody,tr,tbody th,td{display:block}
@@ -72,14 +92,18 @@ tbody th{font-weight:600}
 .scroll{overflow:visible}
 td::before{content:attr(data-title) ": ";color:var(--soft)}
 td:empty{display:none}
+#part{font-size:.92rem}#part tbody th,#part td{min-width:0}
 .number{text-align:left}}
 @media print{:root{color-scheme:light;--text:#000;--soft:#444;--back:#fff;--box:#f5f7f9;--line:#bbb;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
-@page{margin:16mm 14mm}
+@page{margin:18mm 14mm;font:8pt system-ui,sans-serif;@bottom-right{content:"Page " counter(page) " of " counter(pages)}}
+button,label,#part-controls>:not([role]){display:none}
+summary{list-style:none}
+.section::details-content{content-visibility:visible;display:block}
+#part tbody th{min-width:6cm}#part th code{font-size:6.6pt}#part td{min-width:2.1cm}
 body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}
 h2,h3{break-after:avoid}
-.cover{break-after:page}
-.case,.chain li,tr,.plot,.verdict,dl,pre{break-inside:avoid}
+.case,.chain li,tr,.plot,.verdict,dd,pre{break-inside:avoid}
 .finding>p,p:has(+pre){break-after:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}

@@ -1,5 +1,5 @@
 import { count, countNoun } from '../../bytes/text/wording.ts';
-import { PART_COLUMNS } from '../../report/html/chain.ts';
+import { PART_COLUMNS } from '../../report/html/parts.ts';
 import type { PartLine } from '../worker/messages.ts';
 import { getElement, makeElement, showElement } from './elements.ts';
 

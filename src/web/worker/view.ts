@@ -1,5 +1,6 @@
-import { chainOf, findWeakLink, renderPartRow } from '../../report/html/chain.ts';
+import { chainOf, findWeakLink } from '../../report/html/chain.ts';
 import { markupText } from '../../report/html/document.ts';
+import { renderPartRow } from '../../report/html/parts.ts';
 import { renderChain, renderReportSections } from '../../report/html/report.ts';
 import { renderState } from '../../report/html/blocks.ts';
 import { describeVerdict } from '../../report/text/tally.ts';
@@ -36,7 +37,6 @@ function viewPart(part: BundleReport): PartLine {
       link === undefined ? 9 : RANK[link.state],
       outcome?.verdict ?? '',
       signer?.issuedAtMs ?? 0,
-      archive?.digest ?? '',
       archive?.bytes ?? 0,
     ],
   };

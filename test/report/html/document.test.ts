@@ -1,7 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html, htmlText, markupText } from '../../../src/report/html/document.ts';
+import {
+  anchor,
+  html,
+  htmlText,
+  markupText,
+  openDocument,
+  renderData,
+} from '../../../src/report/html/document.ts';
 import { hostileText } from '../hostile.ts';
 
 describe('a template for HTML', () => {
@@ -45,12 +52,39 @@ describe('a template for HTML', () => {
   });
 });
 
+it.each(['"', ' ', '#a', 'a:b', ''])('the address of an element refuses the id "%s"', (id) => {
+  expect(() => anchor(id)).toThrow(TypeError);
+});
+
+it('data of a page cannot end its element or begin a comment, and keeps its value', () => {
+  const value = { text: '</script><!--<script>]]>', list: ['-->'] };
+  const [, json = ''] = /^<script [^>]*>([^]*)<\/script>\n$/.exec(markupText(renderData('d', value))) ?? [];
+  expect(json).not.toMatch(/<|\/script>.*<\/script/);
+  expect(JSON.parse(json)).toEqual(value);
+});
+
+it('the head of printed pages cannot end its text or its style', () => {
+  const running = '"}*{display:none}</style>\\';
+  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(openDocument('t', { running })) ?? [];
+  expect(style.endsWith('}}\n')).toBe(true);
+  const [, content = ''] = /@top-left\{content:"([^"]*)"\}\}\n$/.exec(style) ?? [];
+  const text = content.replaceAll(/\\([0-9a-f]+) /g, (_, hex: string) =>
+    String.fromCodePoint(Number.parseInt(hex, 16)),
+  );
+  expect(text).toBe(`${running}\\`); // a backslash is escaped as everywhere
+  expect(content).toMatch(/^[\w \\]*$/);
+});
+
 it('the templates of the pages put every value of an attribute in quotes, and none into a style, script, handler or address', () => {
   const files = readdirSync('src/report/html', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(`src/report/html/${name}`, 'utf8'));
   const text = files.join('\n');
   expect(text).not.toMatch(/=\$\{(?![^}]*\?)[^}]*\}[\s/>]/);
-  expect(text).not.toMatch(/\s(?:on\w+|style|srcset|src|href)="[^"]*\$\{(?!dataImage\()/);
-  expect(text).not.toMatch(/<script|javascript:/);
+  expect(text).not.toMatch(/\s(?:on\w+|style|srcset|src|href)="[^"]*\$\{(?!dataImage\(|anchor\()/);
+  expect(text).not.toContain('javascript:');
+  expect(text.match(/<script.*/g)).toEqual([
+    '<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll(\'<\', String.raw`\\u003c`)}</script>\\n`,',
+    '<script>${REPORT_SCRIPT}</script>\\n</body>\\n</html>\\n`;',
+  ]);
 });

@@ -50,7 +50,9 @@ it('the page about a decision shows the answer, its reasons with expected and ac
 it('the table of keys has the first and the last of 200,000 signatures', () => {
   const issuedAtMs = Array.from({ length: 200_000 }, (_, at) => (at * 7_919) % 200_000);
   const keys = markupText(renderKeys([{ issuer: 'i', keyId: 'k', issuedAtMs }], 0));
-  expect(keys).toContain('200,000 statements, 1970-01-01T00:00:00.000Z to 1970-01-01T00:03:19.999Z');
+  expect(keys.replaceAll(/<\/?time[^>]*>/g, '')).toContain(
+    '200,000 statements, 1970-01-01T00:00:00.000Z to 1970-01-01T00:03:19.999Z',
+  );
 });
 
 it('the page about a chain of signed reports states the last result next to its own verdict', () => {

@@ -3,6 +3,7 @@ import { memorySource } from '../../../src/evidence/source.ts';
 import type { TrustStore } from '../../../src/trust/store.ts';
 import type { ExportReport, Run } from '../../../src/verify/report.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
+import { REPORT_SCRIPT } from '../../../src/report/html/script.ts';
 import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { replaceText } from '../hostile.ts';
 
@@ -39,11 +40,19 @@ export async function makeReports(): Promise<{
 export const attacked = <T>(value: T): T => replaceText(value, ATTACK);
 
 const OUR_TAGS =
-  /^<\/?(?:head|body|main|html|header|section|article|div|span|svg|circle|path|rect|line|text|figure|figcaption|h[1-3]|p|br|dl|dt|dd|ul|ol|li|table|caption|thead|tbody|tr|th|td|code|pre|strong|picture|source|img|a)$/;
+  /^<\/?(?:head|body|main|html|header|section|article|div|span|svg|circle|path|rect|line|text|figure|figcaption|h[1-3]|p|br|dl|dt|dd|ul|ol|li|table|caption|thead|tbody|tr|th|td|code|pre|strong|picture|source|img|a|time|details|summary|button|label|input)$/;
+
+const DATA = /<script type="application\/json" id="part-data">([^<]*)<\/script>/;
+
+/** What a page has as data for its script. */
+export const readPartData = (page: string): { columns: Record<string, { words: string[] }> } =>
+  JSON.parse(DATA.exec(page)?.[1] ?? '') as { columns: Record<string, { words: string[] }> };
 
 /** Expects a page of hostile text in which nothing became markup or a picture. */
 export function expectOurTags(page: string): void {
-  const [, body = ''] = page.split('</style>', 2);
+  const [, rest = ''] = page.split('</style>', 2);
+  expect(rest).toContain(`<script>${REPORT_SCRIPT}</script>`);
+  const body = rest.replace(`<script>${REPORT_SCRIPT}</script>`, '').replace(DATA, '');
   expect(body).toContain('&lt;script&gt;');
   expect(body).not.toMatch(/<script|onerror=alert\(2\)>|<\/style|\u2713|\u202E/);
   for (const [tag] of body.matchAll(/<\/?[a-z][^\s>]*/g)) expect(tag).toMatch(OUR_TAGS);

@@ -131,7 +131,7 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
         renderItems(countNoun(moments.length, 'report'), MOMENT_COLUMNS, moments),
       ]),
     ],
-    true,
+    { images: true },
   );
 }
 
