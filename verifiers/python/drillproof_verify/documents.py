@@ -208,3 +208,9 @@ def read_export_manifest(raw, limit=10_000):
             and int(row["bytes"]) < 1 << 53 and manifest["scope"].get("projectId", row["projectId"]) == row["projectId"]
             for ordinal, row in enumerate(rows))})
     return manifest
+
+def selection_digest(manifest):
+    """The digest that the rows of an export manifest give."""
+    lists = {"evidenceBundleId": manifest["parts"], "localReportId": manifest["localReports"]}
+    return sha256(canonical([{name: row[name], "manifestDigest": row["manifestDigest"]}
+                             for name, rows in lists.items() for row in rows]))

@@ -4,8 +4,8 @@ import re
 
 from .archive import Archive
 from .bundles import Bundle, check_list, compare_expected
-from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, collect, fits, is_path, parse,
-                        read_export_manifest, refuse, sha256)
+from .documents import (MEBIBYTE, Fault, blame, codes_of, collect, fits, is_path, parse, read_export_manifest,
+                        refuse, selection_digest, sha256)
 from .trust import failed, read_envelope, verify_attestation, verify_envelope
 
 _RANK = ("verified", "intact", "incomplete", "failed")
@@ -18,12 +18,6 @@ def archive_files(data):
     """The files of a one-file export as functions that read them, and the warnings about the container."""
     found = Archive(data)
     return {name: (lambda name=name: found.read(name)) for name in found.entries}, found.warnings
-
-def selection_digest(manifest):
-    """The digest that the rows of an export manifest give."""
-    lists = {"evidenceBundleId": manifest["parts"], "localReportId": manifest["localReports"]}
-    return sha256(canonical([{name: row[name], "manifestDigest": row["manifestDigest"]}
-                             for name, rows in lists.items() for row in rows]))
 
 class Export:
     """The verification of an export: `files` are functions that read them, `irregular` are links and devices."""

@@ -2,7 +2,6 @@
 import re
 import types
 
-from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
@@ -87,6 +86,8 @@ def _read_der_key(der, label):
     period = None
     with blame("trust.KEY_INVALID" if _P256 in der else "trust.KEY_UNSUPPORTED", ValueError, UnsupportedAlgorithm):
         if label == "CERTIFICATE":
+            from cryptography import x509  # slow to load
+
             certificate = x509.load_der_x509_certificate(der)
             period = (certificate.not_valid_before_utc, certificate.not_valid_after_utc)
             period, key = [int(moment.timestamp()) * 1000 for moment in period], certificate.public_key()
