@@ -68,7 +68,7 @@ const HEAD = `# Codes and checks
 A code is never renamed or reused. Each entry has the meaning, the advice, and in parentheses: the class, the severity
 if it is not \`error\`, the checks that can report it (if at most six), and the clause. An \`error\` fails the verdict,
 except in class \`inaccessible\`, where it leaves the verdict open. A \`warning\` asks you to look. An \`info\` states a
-fact. [Formats §4](formats/formats.md#4-verdicts) defines the verdicts.
+fact. [verify.md](verify/verify.md#verdicts) explains the verdicts.
 
 ## Classes
 

@@ -62,6 +62,14 @@ it.each(PAGES)('every link and file name in %s leads to an existing file and hea
   expect([...findBrokenLinks(page), ...findMissingFiles(proseOf(page))]).toEqual([]);
 });
 
+it.each([
+  ['verdicts', /^\| `?intact`? /m, 'docs/verify/verify.md'],
+  ['exit codes', /^\| 0 +\| passed/m, 'docs/verify/cli.md'],
+  ['accepted evidence', /BagIt bag, one ZIP of an export/, 'docs/verify/verify.md'],
+])('%s are explained on one page', (_, text, home) => {
+  expect(PAGES.filter((page) => text.test(readFileSync(page, 'utf8')))).toEqual([home]);
+});
+
 describe('the clause of each code', () => {
   const clauses = new Set(Object.values(catalogue).flatMap(({ clause }) => clause.split('; ')));
   const ours = Array.from(clauses).filter((clause) => /^(docs\/|formats §)/.test(clause));
