@@ -74,7 +74,7 @@ export function renderReportPage(
 ): string {
   const parts = sortParts(report);
   const sections = renderReportSections(report, options, listAnchors(parts));
-  const table = renderSection('parts', 'Parts', [renderParts(parts)]);
+  const table = renderSection('parts', 'Parts', parts.length === 0 ? [] : [renderParts(parts)]);
   return renderDocument(titleOf(report), [...Object.values(sections), table], {
     running: `${titleOf(report)}, as of ${isoTime(report.asOfMs)}`,
   });

@@ -6,6 +6,7 @@ body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
 .wide{max-width:76rem}
 .wide p,.wide li,.finding dd{max-width:52rem}
+main:has(>.totals){display:flex;flex-direction:column}main:has(>.totals) h1{order:-2}.totals{order:-1;margin-bottom:1.5rem}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 1rem}
 h2{font-size:1.25rem;margin:2.5rem 0 .75rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}
 h3{font-size:1.02rem;margin:1.5rem 0 .4rem}

@@ -6,6 +6,7 @@ import { resultOfReport } from '../../../src/report/signed/statement.ts';
 import { renderKeys } from '../../../src/report/html/keys.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
+import { createSummary, type Summary } from '../../../src/report/many/summary.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import { NO } from '../decision/makers.ts';
 import { DIGEST, exportReport, failedPart, part, scrubReport, SIGNER } from '../makers.ts';
@@ -20,7 +21,16 @@ const chain = {
   reports: [{ name: 'n', digest: DIGEST, issuer: 'i', report: { kind: 'export', result: 'r' }, keys: [] }],
   findings: [finding('report.FORKED', 'n', { message: 'm', expected: 'e', actual: 'a' })],
 } as const;
-const whole = exportReport({ parts: [failedPart(1)] });
+const whole = exportReport({ verdict: 'failed', parts: [failedPart(1)] });
+
+/** The summary of a failed report, a good one, and a path that could not be read. */
+function summarize(): Summary {
+  const { add, summary } = createSummary();
+  add({ path: 'bad', passed: false, report: whole });
+  add({ path: 'good', passed: true, report: exportReport({ evidenceExportId: 'evexp_000000000002' }) });
+  add({ path: 'none', passed: false, failure: { code: 'io.UNREADABLE' } });
+  return summary();
+}
 
 it.each<[string, () => string]>([
   ['a decision', () => renderDecisionPage(attacked(NO))],
@@ -35,11 +45,35 @@ it.each<[string, () => string]>([
     () =>
       BEGIN_REPORTS +
       renderReportsRow({ path: attacked('p'), report: attacked(whole) }) +
-      endReports(undefined),
+      endReports(attacked(summarize())),
   ],
 ])('the page about %s keeps hostile text in its place', (_what, render) => {
   expectOurTags(render());
 });
+
+it('the page about many paths shows the totals and the causes first', () => {
+  const page = endReports(summarize());
+  expect(page).toMatch(/<section class="totals" id="totals">\s*<div class="verdict bad">/);
+  for (const words of ['1 of 3 paths passed', '1 verified, 1 failed, 1 not checked', 'part.DIGEST_MISMATCH'])
+    expect(page).toContain(words);
+  expect(BEGIN_REPORTS).toMatch(/main:has\(>\.totals\)[^}]*column\}[^]*\.totals\{order:-1/);
+});
+
+it.each([
+  [1, 0, 'good', 'passed'],
+  [1, 1, 'open', 'could not tell'],
+  [0, 0, 'open', 'could not tell'],
+] as const)(
+  'the box about many paths with %i passed and %i unreadable is %s: %s',
+  (passed, unreadable, tone, word) => {
+    const { add, summary } = createSummary();
+    if (passed > 0) add({ path: 'good', passed: true, report: exportReport() });
+    if (unreadable > 0) add({ path: 'none', passed: false, failure: { code: 'io.UNREADABLE' } });
+    expect(endReports(summary())).toMatch(
+      new RegExp(`<div class="verdict ${tone}">[^]*?<span>${word}</span>`),
+    );
+  },
+);
 
 it('the page about a decision shows the answer, its reasons with expected and actual values, and its waivers', () => {
   const page = renderDecisionPage(NO);

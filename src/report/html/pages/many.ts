@@ -1,12 +1,15 @@
 import { count, countNoun } from '../../../bytes/text/wording.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
-import type { Summary } from '../../many/summary.ts';
+import { listVerdictCounts, type Summary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
 import { describeBadDrills, describeBadOutcomes } from '../../text/tally.ts';
 import {
   type Column,
+  type ItemColumn,
   quote,
+  renderItems,
+  renderVerdict,
   quoteText,
   renderFacts,
   renderResultLine,
@@ -14,7 +17,7 @@ import {
   renderState,
 } from '../blocks.ts';
 import { idOfReport } from '../cover.ts';
-import { DOCUMENT_END, html, markupText, openDocument, type Piece } from '../document.ts';
+import { DOCUMENT_END, html, markupText, type Markup, openDocument, type Piece } from '../document.ts';
 import { renderChainEnd } from '../chain.ts';
 
 const MAX_ERRORS = 5;
@@ -36,7 +39,7 @@ const COLUMNS: readonly Column[] = [
 export const BEGIN_REPORTS: string =
   openDocument('Verification of many paths') +
   markupText(html`<h1>Verification of many paths</h1>
-<p>The totals are at the <a href="#totals">end</a>. The JSON report has every finding.</p>
+<p>The JSON report has every finding.</p>
 <div class="scroll" role="group" aria-label="Paths" tabindex="0"><table>
 <caption>Paths</caption>
 <thead><tr>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
@@ -76,20 +79,40 @@ ${
   ];
 }
 
+/** The end of the page. The totals come last, because no row stays in memory; the style shows them first. */
 export function endReports(summary: Summary | undefined): string {
-  const totals =
-    summary &&
-    html`<h2 id="totals">Totals</h2>
-${renderFacts([
-  ['Paths', count(summary.paths)],
-  ['Passed', count(summary.passed)],
-  ...Object.entries(summary.verdicts).map(([verdict, times]) => [verdict, count(times)] as const),
-  ['Without a report', count(summary.unreadable)],
-  ['Drills', quoteText(describeBadOutcomes(new Map(Object.entries(summary.outcomes)))?.text)],
-  [
-    'Exports under several paths',
-    summary.copies.length === 0 ? undefined : countNoun(summary.copies.length, 'export'),
-  ],
-])}`;
+  const totals = summary && renderTotals(summary);
   return `${markupText(html`</tbody></table></div>\n${totals}`)}${DOCUMENT_END}`;
 }
+
+function renderTotals(summary: Summary): Markup {
+  const { paths, passed, verdicts, unreadable, copies, causes, outcomes } = summary;
+  const bad = paths - passed;
+  const differing = copies.filter(({ same }) => !same).length;
+  const isOpen = bad === unreadable + verdicts.incomplete && differing === 0;
+  const state = bad + differing === 0 && paths > 0 ? 'passed' : isOpen ? 'could_not_tell' : 'failed';
+  const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
+  return html`<section class="totals" id="totals">
+    ${renderVerdict(
+      state,
+      `${count(passed)} of ${countNoun(paths, 'path')} passed`,
+      renderFacts([
+        ['Verdicts', listVerdictCounts(summary).join(', ')],
+        ['Exports under several paths', copies.length === 0 ? undefined : countNoun(copies.length, 'export')],
+        ['With different manifests', differing === 0 ? undefined : countNoun(differing, 'export')],
+      ]),
+      drills,
+    )}${causes.length === 0 ? undefined : renderItems('By cause', CAUSE_COLUMNS, causes)}
+  </section> `;
+}
+
+const CAUSE_COLUMNS: readonly ItemColumn<Summary['causes'][number]>[] = [
+  ['Code', ({ code }) => html`<code>${code}</code>`],
+  ['Kind', ({ severity }) => renderState(severity)],
+  ['Subjects', ({ subjects }) => count(subjects), 'number'],
+  [
+    'First',
+    ({ first: [entry] }) =>
+      entry && [quote(entry.path), entry.subject === entry.path ? undefined : html` ${quote(entry.subject)}`],
+  ],
+];
