@@ -1,5 +1,6 @@
 """The command drillproof-verify."""
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -7,9 +8,10 @@ import pathlib
 import sys
 import time
 
+from .archive import Archive
 from .bundles import Bundle, verify_detached
 from .documents import Fault
-from .exports import Export, Receipts, archive_files
+from .exports import Export, Receipts
 from .trust import Caller, TrustStore
 
 _EXIT = {"verified": 0, "valid": 0, "incomplete": 3, "not_checked": 3}
@@ -43,12 +45,10 @@ def verify(path, trust, as_of, receipts=False):
     data = path.read_bytes()
     if data.lstrip()[:1] == b"{":
         return verify_detached(data, "evidence", None, caller)
-    try:
-        files, warnings = archive_files(data)
-    except Fault:
-        return Bundle(data, caller)
-    if any(name == "export.json" or name.startswith(("parts/", "local-reports/")) for name in files):
-        return Export(files, caller, codes=warnings)
+    with contextlib.suppress(Fault):  # an archive that cannot be read fails as a part
+        archive = Archive(data)
+        if any(name == "export.json" or name.startswith(("parts/", "local-reports/")) for name in archive.entries):
+            return Export(archive, caller)
     return Bundle(data, caller)
 
 def _describe(found):

@@ -1,5 +1,6 @@
 """Exports, the bags around them, and the receipts of mirrors (formats §1, §4; RFC 8493)."""
 import datetime
+import functools
 import re
 
 from .archive import Archive
@@ -14,16 +15,16 @@ _SHARED = ("evidenceExportId", "organizationId", "scope", "fromAtMs", "throughAt
 _RECEIPT = re.compile(r"receipts/[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{12}\.json")
 _MIRROR = re.compile(r"\.drillproof-mirror/(lock|claim\.json|lease/\d+|partial/[^/]+)|\.drillproof/scrub/[^/]+\.jsonl")
 
-def archive_files(data):
-    """The files of a one-file export as functions that read them, and the warnings about the container."""
-    found = Archive(data)
-    return {name: (lambda name=name: found.read(name)) for name in found.entries}, found.warnings
-
 class Export:
-    """The verification of an export: `files` are functions that read them, `irregular` are links and devices."""
-    def __init__(self, files, caller, irregular=(), envelopes=(), codes=()):
-        self.codes, self.completeness, self.caller, self.bundles = set(codes), "claimed", caller, []
-        self.files, self.irregular, self.parts, self.reports = files, set(irregular), [], []
+    """The verification of an archive, or of functions that read files and the names of links and devices."""
+    def __init__(self, source, caller, irregular=(), envelopes=()):
+        self.codes, self.completeness, self.caller, self.bundles = set(), "claimed", caller, []
+        files, self.irregular, self.parts, self.reports, self.deflated = source, set(irregular), [], [], set()
+        if isinstance(source, Archive):
+            files = {name: functools.partial(source.read, name) for name in source.entries}
+            self.codes |= source.warnings
+            self.deflated = {name for name, entry in source.entries.items() if entry.method}
+        self.files = files
         with collect(self.codes):
             if "bagit.txt" in files and "manifest.json" not in files and any(path[:5] == "data/" for path in files):
                 with collect(self.codes):
@@ -39,7 +40,8 @@ class Export:
 
     def _read(self, path, missing):
         below = any(name.startswith(path + "/") for name in self.files)
-        refuse({"export.FILE_IRREGULAR": path in self.irregular or below, missing: path not in self.files})
+        refuse({"export.FILE_IRREGULAR": path in self.irregular or below, missing: path not in self.files,
+                "zip.METHOD_UNSUPPORTED": path in self.deflated})
         return self.files[path]()
 
     def _verify(self, envelopes):

@@ -93,11 +93,9 @@ def _dsse(case):
     return _verdict(bundles.verify_detached(case["envelope"], purpose, case.get("manifest"), _caller(case)))
 
 def _exports(case):
-    files, codes = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}, set()
-    if "zip" in case:
-        files, codes = exports.archive_files(case["zip"])
-    envelopes = map(str.encode, case.get("envelopes", []))
-    export = exports.Export(files, _caller(case), case.get("irregular", ()), envelopes, codes)
+    files = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}
+    source, envelopes = archive.Archive(case["zip"]) if "zip" in case else files, case.get("envelopes", [])
+    export = exports.Export(source, _caller(case), case.get("irregular", ()), map(str.encode, envelopes))
     return _verdict(export, completeness=export.completeness)
 
 def _receipts(case):
