@@ -100,6 +100,10 @@ def _find_contradictions(result):
                                or events["exhausted"] or events["processed"] > events["limit"],
     })
 
+def list_scope(manifest):
+    """What an export is of: an export of a whole organization is of no project, so no limit can contain it."""
+    return {"organizationId": manifest["organizationId"], "projectId": "", **manifest["scope"]}
+
 def check_list(signed, digest, manifest):
     """Compare what a statement about a list names with the export manifest."""
     names, subject = ("evidenceExportId", "organizationId"), signed.statement and signed.statement["subject"]
@@ -109,7 +113,8 @@ def check_list(signed, digest, manifest):
 def verify_detached(envelope, purpose, raw, caller):
     """Verify an envelope with the manifest that it must be about, if there is one, and nothing else."""
     manifest = parse_canonical(raw) if raw is not None else {}
-    signed = verify_envelope(envelope, purpose, {**manifest, **manifest.get("scope", {})}, caller)
+    scope = list_scope(manifest) if "scope" in manifest else manifest
+    signed = verify_envelope(envelope, purpose, scope, caller)
     if manifest:
         check = check_binding if purpose == "evidence" else check_list
         signed.codes |= check(signed, sha256(raw), manifest)

@@ -4,7 +4,7 @@ import functools
 import re
 
 from .archive import Archive
-from .bundles import Bundle, check_list, compare_expected
+from .bundles import Bundle, check_list, compare_expected, list_scope
 from .documents import (MEBIBYTE, Fault, blame, codes_of, collect, fits, is_path, parse, read_export_manifest,
                         refuse, selection_digest, sha256)
 from .trust import failed, read_envelope, verify_attestation, verify_envelope
@@ -76,8 +76,7 @@ class Export:
             self._check_resource(len(raw), rows)
 
     def _accept_list(self, verify, data):
-        scope = {"organizationId": self.manifest["organizationId"], **self.manifest["scope"]}
-        signed = verify(data, "export", scope, self.caller)
+        signed = verify(data, "export", list_scope(self.manifest), self.caller)
         mismatch = check_list(signed, self.digest, self.manifest)
         self.codes |= signed.codes | mismatch
         if signed.trusted and not mismatch and self.completeness == "claimed":
