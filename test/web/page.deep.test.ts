@@ -1,4 +1,4 @@
-import { appendFile, cp, open as openFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, open as openFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -60,6 +60,9 @@ async function writeSparsePart(path: string): Promise<void> {
 }
 
 const LATER = NOW + 366 * 24 * 3600 * 1000;
+/** A trust store with its issuer and fingerprint, and a key whose issuer the user enters. */
+const KEY_LIST =
+  /^trust\.json\s+trust store\s+Remove\s+\S[^\n]*, sha256:[0-9a-f]{64}\s+key\.pem[^]*\n\s*sha256:[0-9a-f]{64}\s*$/;
 
 /** Writes two reports in a chain, and the trust store of the auditor who signed them. */
 async function signReports(): Promise<void> {
@@ -93,6 +96,7 @@ await Promise.all([
   writeFiles('bag', bagOf(files)),
   writeFiles('.', {
     'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(signer)))),
+    'wrong.json': Buffer.from('{"keys":[{"issuer":"i"}]}'),
     'key.pem': Buffer.from(publicKeyPem(signer.point)),
     'part.zip': files[PART]!,
     'damaged.zip': damaged[PART],
@@ -265,7 +269,6 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
   test.each([
     ['#file', 'trust.json', 'trust.json is a trust store or a set of keys, not evidence'],
     ['#file', 'key.pem', 'key.pem is a key, not evidence'],
-    ['#file', 'saved.report.json', 'saved.report.json is a report of drillproof, not evidence'],
     ['#keys-input', 'part.zip', 'part.zip is a ZIP archive, not a key'],
     ['#keys-input', 'saved.report.json', 'saved.report.json is a report of drillproof, not a key'],
   ])('the page names the kind of what was chosen in %s: %s', async (field, file, message) => {
@@ -273,6 +276,75 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose(field, [at(file)]);
     if (field === '#file') await page.verify(NOW);
     await expect.poll(() => page.text('#message')).toContain(message);
+  });
+
+  test('the page shows each key before a verification, and lists a file that is chosen twice once', async () => {
+    await using page = await openPage(browser);
+    for (let times = 0; times < 2; times++) await page.choose('#keys-input', [at('trust.json')]);
+    await page.choose('#keys-input', [at('key.pem')]);
+    await expect.poll(() => page.text('#key-list')).toMatch(KEY_LIST);
+    await page.evaluate("void document.querySelectorAll('#key-list button')[1].click()");
+    await page.choose('#file', [at('part.zip')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+  });
+
+  test('the page lists a trust store that is not valid with the reason, and verifies nothing with it', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#keys-input', [at('trust.json'), at('wrong.json')]);
+    await expect.poll(() => page.text('#key-list')).toContain('trust.KEY_INVALID');
+    expect(await page.verify(NOW)).toContain('wrong.json');
+  });
+
+  test('the page saves a page as the command writes it, named after the evidence, the verdict and the day', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('damaged.zip')]);
+    await page.choose('#keys-input', [at('trust.json')]);
+    await page.verify(NOW);
+    await page.evaluate("void document.querySelector('#save-page').click()");
+    const { stdout } = await call([
+      'verify',
+      'damaged.zip',
+      ...TRUST,
+      '--as-of',
+      String(NOW),
+      '--format',
+      'html',
+    ]);
+    await expect.poll(() => page.evaluate('blobs.at(-1).text()')).toBe(stdout);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await page.evaluate('savedAs')).toBe(`damaged.failed.${today}.html`);
+  });
+
+  test('the page opens a saved report, and states that nothing was verified', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('saved.report.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.text('#warnings')).toContain('Nothing was verified now');
+    expect(await page.evaluate('document.title')).toBe('saved: verified - drillproof');
+    expect(await page.saveReport()).toBe(await readFile('saved.report.json', 'utf8'));
+  });
+
+  test('the page finds the one export in a folder around it, and asks if there are several', async () => {
+    await using page = await openPage(browser);
+    const around = `${name}-around`;
+    await cp(at('export'), at(`${around}/export`), { recursive: true });
+    await writeFiles(around, { 'letter.txt': Buffer.from('Here it is.') });
+    await page.chooseFolder(await listFiles(around), at(around));
+    await page.choose('#keys-input', [at('trust.json')]);
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.saveReport()).toBe(await runJson(['verify', 'export', ...TRUST]));
+    await cp(at('bag'), at(`${around}/bag`), { recursive: true });
+    await page.chooseFolder(await listFiles(around), at(around));
+    await expect.poll(() => page.text('#message')).toContain('contains 2 exports: ');
+  });
+
+  test('the page takes keys that are dropped with the evidence, and shows them among the keys', async () => {
+    await using page = await openPage(browser);
+    await page.drop('#evidence-drop', '#file', [at('part.zip'), at('trust.json')]);
+    await expect.poll(() => page.text('#key-list')).toContain('trust.json');
+    expect(await page.verify(NOW)).toContain('VERIFIED');
+    expect(await page.saveReport()).toBe(await runJson(['verify', 'part.zip', ...TRUST]));
   });
 
   test('the verdict is on the screen after a verification', async () => {

@@ -1,10 +1,12 @@
 import { DIGEST_FORM, TIME_FORM, countNoun, readDigest, readTime } from '../../bytes/text/wording.ts';
-import { recognizeKind, START_BYTES } from '../../evidence/source.ts';
+import { isExportPath, type OtherKind, recognizeKind, START_BYTES } from '../../evidence/source.ts';
+import { equalBytes } from '../../zip/read/extra.ts';
 import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';
+import { describeKeys } from './workers.ts';
 
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
@@ -25,12 +27,16 @@ export function connectInputs(onChange: () => void): void {
   // The fields of options and of issuers.
   for (const type of ['input', 'change'])
     getElement('form', HTMLFormElement).addEventListener(type, onChange);
-  connectPicker('choose-folder', 'folder', (files) => chooseTree(readFileTree(files)));
+  connectPicker('choose-folder', 'folder', (files) =>
+    waitFor(async () => chooseTree(findExport(readFileTree(files)))),
+  );
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
   connectDrop('evidence-drop', async (transfer) => {
     chooseTree(undefined);
-    chooseTree(await readDroppedTree(transfer));
+    const isSeveral = transfer.items.length > 1; // the browser clears the items
+    const dropped = await readDroppedTree(transfer);
+    chooseTree(findExport(isSeveral ? await takeKeys(dropped) : dropped));
   });
   connectDrop('keys-drop', async (transfer) => {
     const dropped = await readDroppedTree(transfer);
@@ -69,6 +75,44 @@ function chooseTree(chosen: BlobTree | undefined): void {
     chosen === undefined ? 'Nothing chosen' : describeTree(chosen);
 }
 
+/** Takes the keys that were dropped next to the evidence. Keys inside it never count. */
+async function takeKeys(dropped: BlobTree): Promise<BlobTree> {
+  const files = new Map(dropped.files);
+  if ([...files.keys()].some(isExportPath)) return dropped; // the files of an export, without its folder
+  for (const [path, file] of dropped.files)
+    if (!path.includes('/') && file instanceof File && LOOSE_KEYS.has(await readKind(file))) {
+      files.delete(path);
+      await addKeys([file]);
+    }
+  const [only = dropped.name] = files.keys();
+  return { ...dropped, files, name: files.size === 1 ? only : dropped.name };
+}
+
+const readKind = async (file: File): Promise<OtherKind | undefined> =>
+  recognizeKind(new Uint8Array(await file.slice(0, START_BYTES).arrayBuffer()));
+
+/** Finds the one export or bag in a folder around it. @throws RangeError if there are several */
+function findExport(chosen: BlobTree): BlobTree {
+  const { files, folders } = chosen;
+  const paths = [...files.keys()];
+  const roots = paths.flatMap((path) => /^(.*\/|)(?:manifest\.json|bagit\.txt)$/.exec(path)?.[1] ?? []);
+  const outer = roots.filter((root) => !roots.some((other) => root !== other && root.startsWith(other)));
+  const [root = ''] = outer;
+  if (new Set(outer).size > 1)
+    throw new RangeError(
+      `${escapeText(chosen.name)} contains ${outer.length} exports: ${outer.slice(0, 5).map(escapeText).join(', ')}. Choose one of them.`,
+    );
+  if (root === '' || paths.some(isExportPath)) return chosen;
+  const inside = (path: string): boolean => path.startsWith(root);
+  return {
+    name: root.split('/').at(-2) ?? chosen.name,
+    files: new Map(
+      [...files].flatMap(([path, file]) => (inside(path) ? [[path.slice(root.length), file]] : [])),
+    ),
+    folders: folders.filter(inside).map((path) => path.slice(root.length)),
+  };
+}
+
 function describeTree(chosen: BlobTree): string {
   const contents = `${countNoun(chosen.files.size, 'file')}, ${size(countBytes(chosen))}`;
   return `${escapeText(chosen.name)} (${contents})`;
@@ -83,18 +127,19 @@ async function addKeys(files: readonly File[]): Promise<void> {
       showMessage(
         `${escapeText(file.name)} has ${size(file.size)}. Choose a file of keys of at most ${size(MAX_KEY_BYTES)}.`,
       );
-    else addKey(file.name, new Uint8Array(await file.arrayBuffer()));
+    else await addKey(file.name, new Uint8Array(await file.arrayBuffer()));
   }
 }
 
-const KEY_KINDS: ReadonlySet<string | undefined> = new Set([
-  'a key',
-  'a trust store or a set of keys',
-  undefined,
-]);
+const LOOSE_KEYS: ReadonlySet<string | undefined> = new Set(['a key', 'a trust store or a set of keys']);
+const KEY_KINDS = new Set([...LOOSE_KEYS, undefined]);
 
-/** A trust store states the issuer of each key; for other files the user enters it. */
-function addKey(name: string, bytes: Uint8Array): void {
+/**
+ * A trust store states the issuer of each key; for other files the user enters it. A file that is not valid is listed with
+ * the reason, so that no verification omits it. The same file twice is one file.
+ */
+async function addKey(name: string, bytes: Uint8Array): Promise<void> {
+  if (keys.some((key) => equalBytes(key.bytes, bytes))) return;
   const kind = isZip(bytes) ? 'a ZIP archive' : recognizeKind(bytes.subarray(0, START_BYTES));
   if (!KEY_KINDS.has(kind))
     return showMessage(
@@ -106,7 +151,9 @@ function addKey(name: string, bytes: Uint8Array): void {
   const remove = makeElement('button', { type: 'button', textContent: 'Remove' });
   remove.setAttribute('aria-label', `Remove ${escapeText(name)}`);
   const label = isStore ? 'trust store' : makeElement('label', {}, 'Issuer of this key ', issuer);
-  const item = makeElement('li', {}, makeElement('code', { textContent: escapeText(name) }), label, remove);
+  const lines = makeElement('ul', {});
+  const title = makeElement('code', { textContent: escapeText(name) });
+  const item = makeElement('li', {}, title, label, remove, lines);
   remove.addEventListener('click', () => {
     notifyChange();
     keys.splice(keys.indexOf(key), 1);
@@ -114,6 +161,10 @@ function addKey(name: string, bytes: Uint8Array): void {
   });
   keys.push(key);
   getElement('key-list', HTMLElement).append(item);
+  const described = await describeKeys({ name, bytes, ...(isStore ? {} : { issuer: '' }) }).catch(
+    (error: unknown) => [explainError(error)],
+  );
+  lines.append(...described.map((textContent) => makeElement('li', { textContent })));
 }
 
 /** Reads the request of the user from the page. @throws RangeError with a message for the user */

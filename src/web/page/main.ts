@@ -1,8 +1,7 @@
-import { count, countNoun } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
-import { countBytes } from '../sources.ts';
-import type { Ask, Help, Progress, Request, Start, Verified } from '../worker/messages.ts';
+import type { Ask, Progress, Verified } from '../worker/messages.ts';
 import {
   explainError,
   explainFailure,
@@ -13,72 +12,19 @@ import {
 } from './elements.ts';
 import { connectInputs, readRequest } from './inputs.ts';
 import { connectPartsTable, showParts } from './parts-table.ts';
-
-declare const WORKER_CODE: string;
-
-/** Workers that verify parts; more need memory and gain little. */
-const MAX_HELPERS = 8;
-/** Below this size, one worker is done before others have started. */
-const SMALL_BYTES = 4 * 2 ** 20;
-
-type Session = {
-  /** Requests the details of a part, which arrive as progress. */
-  askPart(part: number): void;
-  /** Ends every worker at once. */
-  end(): void;
-};
-
-/** Starts workers on a request. Their code is part of the page, so nothing is loaded. */
-function startSession(
-  request: Request,
-  onProgress: (progress: Progress) => void,
-  onError: (message: string) => void,
-): Session {
-  const url = URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
-  const workers: Worker[] = [];
-  let hasEnded = false;
-  const startWorker = (): Worker => {
-    const worker = new Worker(url);
-    worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => {
-      if (!hasEnded) onProgress(data); // messages can arrive after a worker was ended
-    });
-    worker.addEventListener('error', (event) =>
-      onError(event.message || 'the browser did not start a worker'),
-    );
-    worker.addEventListener('messageerror', () => onError('a message between workers could not be read'));
-    workers.push(worker);
-    return worker;
-  };
-  const first = startWorker();
-  const ports = Array.from({ length: countHelpers(request) }, () => {
-    const { port1, port2 } = new MessageChannel();
-    startWorker().postMessage({ kind: 'help', port: port2 } satisfies Help, [port2]);
-    return port1;
-  });
-  first.postMessage({ kind: 'start', request, ports } satisfies Start, ports);
-  return {
-    askPart: (part) => first.postMessage({ kind: 'ask', part } satisfies Ask),
-    end() {
-      hasEnded = true;
-      for (const worker of workers) worker.terminate();
-      URL.revokeObjectURL(url);
-    },
-  };
-}
-
-function countHelpers({ tree }: Request): number {
-  const cores = navigator.hardwareConcurrency;
-  return countBytes(tree) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
-}
+import { startSession, type Session } from './workers.ts';
 
 let session: Session | undefined;
 let json = '';
+/** Evidence, verdict and date: the name of a saved report, without its extension. */
 let name = 'evidence';
-const counts = { read: 0, bytes: 0, done: 0, parts: 0 };
+const counts = { read: 0, bytes: 0, done: 0, parts: 0, startedAtMs: 0 };
 const TITLE = document.title;
 
 connectInputs(discardResult);
-connectPartsTable((index) => session?.askPart(index));
+// Firefox lists dropped folders on pages from files too.
+showElement('no-folders', location.protocol === 'file:' && !CSS.supports('-moz-appearance: none'));
+connectPartsTable((index) => session?.ask(index));
 getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void beginVerification();
@@ -87,7 +33,8 @@ getElement('form', HTMLFormElement).noValidate = true;
 getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
   stop('Cancelled. There is no partial result.'),
 );
-getElement('save', HTMLButtonElement).addEventListener('click', saveJson);
+getElement('save', HTMLButtonElement).addEventListener('click', () => save(json, 'application/json', 'json'));
+getElement('save-page', HTMLButtonElement).addEventListener('click', () => session?.ask('all'));
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
 
 /** A result belongs to its inputs: a change of one removes it, and ends a verification of the old ones. */
@@ -112,7 +59,7 @@ async function beginVerification(): Promise<void> {
     return;
   }
   name = request.tree.name;
-  Object.assign(counts, { read: 0, bytes: 0, done: 0, parts: 0 });
+  Object.assign(counts, { read: 0, bytes: 0, done: 0, parts: 0, startedAtMs: performance.now() });
   setRunning(true);
   session = startSession(request, takeProgress, (message) =>
     stop(`The browser stopped a worker: ${escapeText(message)}`),
@@ -151,14 +98,28 @@ function showProgress(): void {
   getElement('progress', HTMLProgressElement).value = bytes === 0 ? 0 : Math.min(0.99, read / bytes);
   const finished = parts === 0 ? '' : `, ${count(done)} of ${countNoun(parts, 'part')} verified`;
   getElement('progress-text', HTMLElement).textContent =
-    bytes === 0 ? 'Opening the evidence' : `${size(read)} of ${size(bytes)} read${finished}`;
+    bytes === 0
+      ? 'Opening the evidence'
+      : `${size(read)} of ${size(bytes)} read${finished}${describeRate(read)}`;
+}
+
+/** The rate in bytes per second and the time that is left, once both are known well enough. */
+function describeRate(read: number): string {
+  const seconds = (performance.now() - counts.startedAtMs) / 1000;
+  if (seconds < 2 || read === 0) return '';
+  const left = Math.ceil(((counts.bytes - read) * seconds) / read);
+  return `, ${size(Math.round(read / seconds))}/s, about ${countNoun(left, 'second')} left`;
 }
 
 function showResult(verified: Verified): void {
   ({ json } = verified);
+  const today = isoTime(Date.now()).slice(0, 'YYYY-MM-DD'.length);
+  name = `${name.replace(/\.zip$/, '')}.${verified.view.verdict}.${today}`;
   setRunning(false);
   getElement('report', HTMLElement).innerHTML = verified.view.sections.join(''); // already escaped
-  getElement('warnings', HTMLElement).replaceChildren(...verified.keysInside.map(warnAboutKey));
+  getElement('warnings', HTMLElement).replaceChildren(
+    ...verified.notes.map((textContent) => makeElement('p', { className: 'note bad', textContent })),
+  );
   showParts(verified.view.parts);
   showElement('result', true);
   document.title = `${verified.view.title} - drillproof`;
@@ -167,13 +128,8 @@ function showResult(verified: Verified): void {
   result.scrollIntoView(); // Firefox does not scroll to the focus
 }
 
-const warnAboutKey = (file: string): HTMLElement =>
-  makeElement('p', {
-    className: 'note bad',
-    textContent: `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
-  });
-
-function showDetails(part: number, html: string): void {
+function showDetails(part: Ask['part'], html: string): void {
+  if (part === 'all') return save(html, 'text/html', 'html');
   getElement('details-title', HTMLElement).textContent = `Part ${part + 1}`;
   const body = getElement('details-body', HTMLElement);
   body.innerHTML = html; // already escaped
@@ -184,8 +140,8 @@ function showDetails(part: number, html: string): void {
   getElement('details', HTMLDialogElement).showModal();
 }
 
-function saveJson(): void {
-  const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
-  makeElement('a', { href: url, download: `${name.replace(/\.zip$/, '')}.report.json` }).click();
+function save(text: string, type: string, extension: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  makeElement('a', { href: url, download: `${name}.${extension}` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

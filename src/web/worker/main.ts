@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { BundleReport } from '../../verify/report.ts';
 import { createPartContext } from '../../verify/part/context.ts';
 import { type Settings, resolveSettings } from '../../verify/options.ts';
 import { verifyArchive } from '../../verify/part/part.ts';
 import {
   type Ask,
+  type Describe,
   packFailure,
   type Help,
   type HelperSettings,
@@ -14,7 +14,7 @@ import {
   type Start,
 } from './messages.ts';
 import { viewPartDetails } from './view.ts';
-import { verifyRequest } from './verify-request.ts';
+import { describeKeys, verifyRequest, type VerifiedRequest } from './verify-request.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { trustStore } from '../../trust/store.ts';
 import { blobAccess } from '../blob-access.ts';
@@ -37,18 +37,31 @@ function countRead(bytes: number): void {
   reportedAt = now;
 }
 
-let parts: readonly BundleReport[] = [];
+let result: VerifiedRequest | undefined;
 
-addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask>) => {
+addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask | Describe>) => {
   if (data.kind === 'help') serveParts(data.port);
   else if (data.kind === 'start') void start(data);
-  else post({ kind: 'details', part: data.part, html: viewPartDetails(parts[data.part]!) });
+  else if (data.kind === 'describe') describe(data);
+  else if (result !== undefined) answer(data, result);
 });
+
+function answer({ part }: Ask, { parts, renderPage }: VerifiedRequest): void {
+  post({ kind: 'details', part, html: part === 'all' ? renderPage() : viewPartDetails(parts[part]!) });
+}
+
+function describe({ file }: Describe): void {
+  try {
+    post({ kind: 'keys', lines: describeKeys(file) });
+  } catch (error) {
+    post({ kind: 'failed', failure: packFailure(error) });
+  }
+}
 
 async function start({ request, ports }: Start): Promise<void> {
   let reportedPartAt = 0;
   try {
-    const result = await verifyRequest(request, {
+    result = await verifyRequest(request, {
       ports,
       onRead: countRead,
       onOpen: (bytes) => post({ kind: 'opened', bytes }),
@@ -60,7 +73,6 @@ async function start({ request, ports }: Start): Promise<void> {
         post({ kind: 'part', done: event.done });
       },
     });
-    ({ parts } = result);
     post({ kind: 'done', verified: result.verified });
   } catch (error) {
     post({ kind: 'failed', failure: packFailure(error) });

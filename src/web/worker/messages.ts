@@ -68,6 +68,8 @@ export type PartLine = {
 export type View = {
   /** The result in words, for the title of the tab. */
   readonly title: string;
+  /** The result in one word, for the names of files. */
+  readonly verdict: string;
   readonly sections: readonly string[];
   readonly parts: readonly PartLine[];
 };
@@ -77,12 +79,15 @@ export type Verified = {
   readonly view: View;
   /** The same bytes as `drillproof verify --json` writes, or `report verify --json`. */
   readonly json: string;
-  /** Names of key files that are also inside the evidence. */
-  readonly keysInside: readonly string[];
+  /** Warnings that are shown before the result. */
+  readonly notes: readonly string[];
 };
 
-/** Requests the details of a part from the first worker. */
-export type Ask = { readonly kind: 'ask'; readonly part: number };
+/** Requests HTML from the first worker: the details of a part, or the whole report as a page. */
+export type Ask = { readonly kind: 'ask'; readonly part: number | 'all' };
+
+/** Requests from a new worker what a file of keys contains. */
+export type Describe = { readonly kind: 'describe'; readonly file: KeyFile };
 
 /** A message of a worker to the page. */
 export type Progress =
@@ -91,5 +96,6 @@ export type Progress =
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'done'; readonly verified: Verified }
-  | { readonly kind: 'details'; readonly part: number; readonly html: string }
+  | { readonly kind: 'details'; readonly part: Ask['part']; readonly html: string }
+  | { readonly kind: 'keys'; readonly lines: readonly string[] }
   | { readonly kind: 'failed'; readonly failure: Failure };

@@ -1,15 +1,18 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
 import { DrillproofError } from '../../errors.ts';
 import { describeOptions, finishReport } from '../../report/run.ts';
 import { markupText } from '../../report/html/document.ts';
-import { MAX_SIGNED_BYTES } from '../../report/signed/statement.ts';
+import { MAX_SIGNED_BYTES, openReport } from '../../report/signed/statement.ts';
 import { orderSignedReports, type ReportFile, verifyReportChain } from '../../report/signed/chain.ts';
-import { renderChainBody } from '../../report/html/pages/history.ts';
+import { renderChainBody, renderChainPage } from '../../report/html/pages/history.ts';
+import { renderReportPage } from '../../report/html/report.ts';
+import { escapeText } from '../../report/printable.ts';
 import { stableJson } from '../../report/json.ts';
 import { importPublicKeys } from '../../trust/key-set.ts';
 import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../trust/store.ts';
-import type { Purpose, TrustedKey } from '../../trust/trusted-key.ts';
+import { type Purpose, thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
@@ -37,12 +40,19 @@ type RequestContext = {
   readonly onProgress: (event: VerifyProgress) => void;
 };
 
-type VerifiedRequest = { readonly verified: Verified; readonly parts: readonly BundleReport[] };
+export type VerifiedRequest = {
+  readonly verified: Verified;
+  readonly parts: readonly BundleReport[];
+  /** The page that the command writes. */
+  readonly renderPage: () => string;
+};
 
 /** Verifies the files that the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
-  if (await holdsSignedReports(tree)) return { verified: await verifySignedReports(request), parts: [] };
+  const saved = await openSavedReport(tree);
+  if (saved !== undefined) return saved;
+  if (await holdsSignedReports(tree)) return verifySignedReports(request);
   const trust = readKeyFiles(keys, SIGNER_PURPOSES);
   const evidence = await openTree(tree, context.onRead);
   context.onOpen(await countReads(evidence));
@@ -58,9 +68,40 @@ export async function verifyRequest(request: Request, context: RequestContext): 
   const verified = {
     view: viewReport(finished, trust),
     json: stableJson(finished),
-    keysInside: await findKeysInside(evidence, keys),
+    notes: (await findKeysInside(evidence, keys)).map(
+      (file) =>
+        `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
+    ),
   };
-  return { verified, parts: finished.kind === 'export' ? finished.parts : [] };
+  return {
+    verified,
+    parts: finished.kind === 'export' ? finished.parts : [],
+    renderPage: () => renderReportPage(finished, defined({ trust })),
+  };
+}
+
+const SAVED =
+  'This is a saved report, shown as it states itself. Nothing was verified now, and anyone could have written it: verify the evidence, or a signed report.';
+
+/** Opens a JSON report on evidence that was saved before; `undefined` for anything else. */
+async function openSavedReport({ files }: BlobTree): Promise<VerifiedRequest | undefined> {
+  const [file] = files.values();
+  if (files.size !== 1 || file === undefined) return undefined;
+  if (recognizeKind(await readStart(file, START_BYTES)) !== 'a report of drillproof') return undefined;
+  const bytes = await readStart(file, MAX_SIGNED_BYTES);
+  const { report } = openReport(bytes);
+  if (report.kind !== 'export' && report.kind !== 'bundle') return undefined;
+  const view = viewReport(report, undefined);
+  const verified = {
+    view: { ...view, title: `saved: ${view.title}` },
+    json: stableJson(report),
+    notes: [SAVED],
+  };
+  return {
+    verified,
+    parts: report.kind === 'export' ? report.parts : [],
+    renderPage: () => renderReportPage(report),
+  };
 }
 
 const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
@@ -69,8 +110,7 @@ const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', '
 async function holdsSignedReports(tree: BlobTree): Promise<boolean> {
   if (!isDocuments(tree)) return false;
   for (const [name, file] of tree.files) {
-    const access = blobAccess(file, { path: name });
-    const kind = recognizeKind(await access.read(0, Math.min(file.size, START_BYTES)));
+    const kind = recognizeKind(await readStart(file, START_BYTES));
     if (SIGNED.has(kind)) continue;
     if (tree.files.size === 1) return false;
     if (kind !== undefined) throw otherKindError(name, kind);
@@ -93,12 +133,14 @@ const isDocuments = ({ files }: BlobTree): boolean =>
   files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
 
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
-async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Verified> {
+async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<VerifiedRequest> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
   const files = await Promise.all(Array.from(tree.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
-  const view = { title: chain.verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
-  return { view, json: stableJson(chain), keysInside: [] };
+  const { verdict } = chain;
+  const view = { title: verdict, verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
+  const verified = { view, json: stableJson(chain), notes: [] };
+  return { verified, parts: [], renderPage: () => renderChainPage(chain) };
 }
 
 async function readSignedFile([name, file]: readonly [string, Blob]): Promise<ReportFile> {
@@ -110,7 +152,7 @@ const MAX_ENVELOPE_BYTES = 16 * 2 ** 20;
 
 /** Reads one byte more than the limit, so a larger file is refused when it is parsed. */
 const readStart = async (file: Blob, maxBytes: number): Promise<Uint8Array> =>
-  new Uint8Array(await file.slice(0, maxBytes + 1).arrayBuffer());
+  blobAccess(file).read(0, Math.min(file.size, maxBytes + 1));
 
 /** Parts that wait in the pool, for each worker. */
 const AHEAD = 64;
@@ -173,6 +215,21 @@ function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpos
     throw new DrillproofError(error.code, `${name}: ${error.message}`, { path: name, cause: error });
   }
 }
+
+/** Describes each key of a file: its issuer, the time for which it is valid, and its fingerprint. */
+export const describeKeys = (file: KeyFile): readonly string[] =>
+  readKeyFile(file, SIGNER_PURPOSES).map((key) => {
+    const { issuer, notBeforeMs, notAfterMs, revokedAtMs } = key;
+    const times = [
+      ['from', notBeforeMs],
+      ['through', notAfterMs],
+      ['revoked', revokedAtMs],
+    ] as const;
+    const stated = times.flatMap(([word, atMs]) => (atMs === undefined ? [] : `${word} ${isoTime(atMs)}`));
+    return escapeText(
+      [...(file.issuer === undefined ? [issuer] : []), ...stated, thumbprintOf(key)].join(', '),
+    );
+  });
 
 /** Finds key files that are also in the evidence, where its sender could have put them. */
 async function findKeysInside(

@@ -15,6 +15,7 @@ export function viewReport(report: ExportReport | BundleReport, trust: TrustStor
   const parts = report.kind === 'export' ? report.parts : [];
   return {
     title: describeVerdict(report),
+    verdict: report.verdict,
     sections: order.map((id) => markupText(sections[id])),
     parts: parts.map(viewPart),
   };

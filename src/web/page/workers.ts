@@ -1,0 +1,78 @@
+import { countBytes } from '../sources.ts';
+import type { Ask, Describe, Help, KeyFile, Progress, Request, Start } from '../worker/messages.ts';
+import { explainFailure } from './elements.ts';
+
+declare const WORKER_CODE: string;
+const WORKER_URL = URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
+
+/** Workers that verify parts; more need memory and gain little. */
+const MAX_HELPERS = 8;
+/** Below this size, one worker is done before others have started. */
+const SMALL_BYTES = 4 * 2 ** 20;
+
+export type Session = {
+  /** Requests the details of a part, or the whole report as a page, which arrive as progress. */
+  ask(part: Ask['part']): void;
+  /** Ends every worker at once. */
+  end(): void;
+};
+
+/** Starts a worker. Its code is part of the page, so nothing is loaded. */
+function startWorker(onProgress: (progress: Progress) => void, onError: (message: string) => void): Worker {
+  const worker = new Worker(WORKER_URL);
+  worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => onProgress(data));
+  worker.addEventListener('error', (event) => onError(event.message || 'the browser did not start a worker'));
+  worker.addEventListener('messageerror', () => onError('a message between workers could not be read'));
+  return worker;
+}
+
+/** What a file of keys contains, a line for each key. @throws RangeError with a message for the user */
+export async function describeKeys(file: KeyFile): Promise<readonly string[]> {
+  return new Promise<readonly string[]>((resolve, reject) => {
+    const worker = startWorker(
+      (progress) => {
+        worker.terminate();
+        if (progress.kind === 'keys') resolve(progress.lines);
+        if (progress.kind === 'failed') reject(new RangeError(explainFailure(progress.failure)));
+      },
+      (message) => reject(new RangeError(message)),
+    );
+    worker.postMessage({ kind: 'describe', file } satisfies Describe);
+  });
+}
+
+/** Starts workers on a request. */
+export function startSession(
+  request: Request,
+  onProgress: (progress: Progress) => void,
+  onError: (message: string) => void,
+): Session {
+  const workers: Worker[] = [];
+  let hasEnded = false;
+  const start = (): Worker => {
+    const worker = startWorker((progress) => {
+      if (!hasEnded) onProgress(progress); // messages can arrive after a worker was ended
+    }, onError);
+    workers.push(worker);
+    return worker;
+  };
+  const first = start();
+  const ports = Array.from({ length: countHelpers(request) }, () => {
+    const { port1, port2 } = new MessageChannel();
+    start().postMessage({ kind: 'help', port: port2 } satisfies Help, [port2]);
+    return port1;
+  });
+  first.postMessage({ kind: 'start', request, ports } satisfies Start, ports);
+  return {
+    ask: (part) => first.postMessage({ kind: 'ask', part } satisfies Ask),
+    end() {
+      hasEnded = true;
+      for (const worker of workers) worker.terminate();
+    },
+  };
+}
+
+function countHelpers({ tree }: Request): number {
+  const cores = navigator.hardwareConcurrency;
+  return countBytes(tree) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
+}
