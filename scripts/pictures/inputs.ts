@@ -1,7 +1,5 @@
 /** The inputs of the pictures in the documentation: pages and output of the product, the same bytes on every machine. */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { p256 } from '@noble/curves/nist.js';
 import manifest from '../../package.json' with { type: 'json' };
@@ -32,8 +30,16 @@ import {
 } from '../../test/support/evidence.ts';
 import { writeFiles } from '../../test/support/folder.ts';
 
-/** A page to show, and its part that the picture has: an element, or the first screen. */
-export type Picture = { readonly page: string; readonly element?: string };
+/** What a picture shows. */
+export type Picture = {
+  /** A page, or what the page that verifies in a browser is made from. */
+  readonly page: string;
+  /** The element that the picture has; default: the first screen. */
+  readonly element?: string;
+  /** In the page that verifies in a browser: the folder that is verified, or '' before a verification. */
+  readonly verifies?: string;
+  readonly isDarkPhone?: boolean;
+};
 
 const SCALAR = new Uint8Array(32).fill(7);
 const THIRD = `parts/${idOf('evidence', 3)}.zip`;
@@ -144,10 +150,19 @@ const TERMINAL = `body { margin: 0; background: #14181f; color: #dde3ea }
 pre { margin: 0; padding: 20px 24px; font: 15px/1.5 monospace; white-space: pre-wrap; overflow-wrap: anywhere }
 b { color: #8fd0a5 }`;
 
-/** The inputs by the name of the picture. */
-export async function makePictures(): Promise<Readonly<Record<string, Picture>>> {
+/** The sources of the page that verifies in a browser: its bundle changes with every line of the library. */
+function readSources(): string {
+  const folder = 'src/web/page';
+  const files = readdirSync(folder).toSorted((a, b) => (a < b ? -1 : 1));
+  return [...files.map((name) => join(folder, name)), 'src/report/html/style.ts']
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+}
+
+/** The inputs by the name of the picture. The evidence that they show is written to a folder. */
+export async function makePictures(folder: string): Promise<Readonly<Record<string, Picture>>> {
   const home = process.cwd();
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-pictures-'));
+  const page = readSources();
   process.chdir(folder);
   try {
     await writeEvidence();
@@ -173,13 +188,16 @@ export async function makePictures(): Promise<Readonly<Record<string, Picture>>>
         'admin ingest export evidence',
         'admin check',
       ),
+      'web-start': { page, verifies: '' },
+      'web-broken': { page, verifies: 'damaged' },
+      'web-parts': { page, verifies: 'damaged', element: '#parts' },
+      'web-phone-dark': { page, verifies: 'damaged', isDarkPhone: true },
     };
   } finally {
     process.chdir(home);
-    await rm(folder, { recursive: true });
   }
 }
 
 /** The SHA-256 of the input of a picture, which does not depend on the version of drillproof. */
-export const digestInput = ({ page, element = '' }: Picture): string =>
-  digestOf(toUtf8(`${element}\n${page.replaceAll(manifest.version, 'VERSION')}`));
+export const digestInput = ({ page, ...how }: Picture): string =>
+  digestOf(toUtf8(`${JSON.stringify(how)}\n${page.replaceAll(manifest.version, 'VERSION')}`));

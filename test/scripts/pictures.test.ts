@@ -1,9 +1,10 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, it } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
 import { digestInput, makePictures } from '../../scripts/pictures/inputs.ts';
 
-const pictures = await makePictures();
+const pictures = await makePictures(await makeFolder());
 const made = JSON.parse(readFileSync('docs/images/pictures.json', 'utf8')) as Record<string, string>;
 
 it('there is a digest for every picture', () => {
@@ -18,12 +19,12 @@ it.each(Object.entries(pictures))(
 );
 
 it('the inputs of the pictures are the same in every run', async () => {
-  expect(await makePictures()).toEqual(pictures);
+  expect(await makePictures(await makeFolder())).toEqual(pictures);
 });
 
 it('every picture is small, and a page shows it', () => {
   const text = ['README.md', ...globSync('docs/**/*.md')].map((page) => readFileSync(page, 'utf8')).join('');
-  for (const path of globSync('docs/images/*.{png,webp}')) {
+  for (const path of globSync('docs/images/*.{jpg,png,svg,webp}')) {
     expect(text).toContain(`images/${basename(path)})`);
     expect([path, statSync(path).size < 130_000]).toEqual([path, true]);
   }
