@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { globSync } from 'node:fs';
 import { selftestReportSchema } from '../../src/selftest/result.ts';
 import { drillproof, useEvidenceFolder } from '../cli/make.ts';
 import { COUNTS } from '../vectors/counts.ts';
@@ -19,23 +18,34 @@ const dir = useEvidenceFolder();
 
 const verify = (...args: string[]) => {
   const command = ['-m', 'drillproof_verify.cli', ...args, '--trust', dir.path('trust.json')];
-  const { status, stdout } = spawnSync('python3', command, { encoding: 'utf8', env: { ...process.env, ...env } });
+  const { status, stdout } = spawnSync('python3', command, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
   return { status, ...(JSON.parse(stdout) as object) };
 };
 
-it('the verifier in Python passes every vector of the kinds that it supports', { timeout: 1_800_000 }, async () => {
-  const kinds = Object.keys(COUNTS).filter((kind) => !OTHERS.includes(kind));
-  const words = kinds.flatMap((kind) => ['--kind', kind]);
-  const command = 'python3 -m drillproof_verify.selftest';
-  const args = ['selftest', '--json', '--jobs', '2', '--timeout', '120', '--exec', command, ...words];
-  const { code, stdout } = await drillproof(args, { env });
-  const report = selftestReportSchema.parse(JSON.parse(stdout));
-  expect(report.failures).toEqual([]);
-  expect(code).toBe(0);
-  const passed = report.kinds.map(({ kind, passed, unsupported }) => [kind, passed, unsupported]);
-  const expected = kinds.map((kind) => [kind, COUNTS[kind]! - (UNSUPPORTED[kind] ?? 0), UNSUPPORTED[kind] ?? 0]);
-  expect(passed.toSorted()).toEqual(expected.toSorted());
-});
+it(
+  'the verifier in Python passes every vector of the kinds that it supports',
+  { timeout: 1_800_000 },
+  async () => {
+    const kinds = Object.keys(COUNTS).filter((kind) => !OTHERS.includes(kind));
+    const words = kinds.flatMap((kind) => ['--kind', kind]);
+    const command = 'python3 -m drillproof_verify.selftest';
+    const args = ['selftest', '--json', '--jobs', '2', '--timeout', '120', '--exec', command, ...words];
+    const { code, stdout } = await drillproof(args, { env });
+    const report = selftestReportSchema.parse(JSON.parse(stdout));
+    expect(report.failures).toEqual([]);
+    expect(code).toBe(0);
+    const passed = report.kinds.map(({ kind, passed, unsupported }) => [kind, passed, unsupported]);
+    const expected = kinds.map((kind) => [
+      kind,
+      COUNTS[kind]! - (UNSUPPORTED[kind] ?? 0),
+      UNSUPPORTED[kind] ?? 0,
+    ]);
+    expect(passed.toSorted()).toEqual(expected.toSorted());
+  },
+);
 
 it('the verifier in Python verifies a part and an export', () => {
   expect(verify(dir.path('part-1.zip'))).toEqual({ status: 0, verdict: 'verified', codes: [] });
@@ -51,7 +61,11 @@ it('the verifier in Python fails an export after one byte of a part has changed'
     path,
     before.map((byte, index) => (index === before.length >> 1 ? byte ^ 1 : byte)),
   );
-  const failed = { status: 1, verdict: 'failed', codes: expect.arrayContaining(['part.DIGEST_MISMATCH']) as unknown };
+  const failed = {
+    status: 1,
+    verdict: 'failed',
+    codes: expect.arrayContaining(['part.DIGEST_MISMATCH']) as unknown,
+  };
   expect(verify(dir.path('export'))).toMatchObject(failed);
   writeFileSync(path, before);
 });

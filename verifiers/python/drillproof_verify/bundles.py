@@ -26,8 +26,8 @@ class Bundle:
         signed = [verify_envelope(envelope, "evidence", manifest, caller) for envelope in envelopes]
         if self.signed:
             signed.append(verify_attestation(archive.read("attestation.json"), "evidence", manifest, caller))
-        # nothing but the digest of the manifest is compared if an object is not the listed one
-        ignored = {"bundle.BINDING_MISMATCH"} if failed(faults) else set()
+        # nothing but the digest of the manifest is compared if a listed object does not match
+        ignored = {"bundle.BINDING_MISMATCH"} if failed(faults - {"object.EXTRA"}) else set()
         bound = [check_binding(statement, self.digest, manifest, result) - ignored for statement in signed]
         self.codes |= faults.union(*bound, *(statement.codes for statement in signed))
         self.codes |= codes_of({"bundle.UNSIGNED": not signed})
