@@ -118,10 +118,12 @@ async function answer(trust: Uint8Array, asOfMs: number, open: () => Promise<Ope
   }
 }
 
-/** An answer in JSON; a trust store that cannot be used leaves no verdict. */
+/** An answer in JSON. A trust store that cannot be used leaves no verdict, and a broken envelope is no evidence. */
 function readAnswer(line: string): Answer {
   const read = JSON.parse(line) as Answer;
-  return read.crash?.startsWith('Fault: ') === true ? { verdict: 'refused', codes: [] } : read;
+  const [, code] = /^Fault: (.*)/.exec(read.crash ?? '') ?? [];
+  if (code !== undefined) return { verdict: 'refused', codes: [code] };
+  return read.verdict === 'invalid' ? { ...read, verdict: 'failed' } : read;
 }
 
 /** Starts the program of `verifiers/python`, which the end of the test stops. */

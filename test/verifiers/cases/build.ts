@@ -13,7 +13,7 @@ import {
 import { storeKey } from '../../../vectors/make/keys.ts';
 import { statementOf } from '../../../vectors/make/run.ts';
 import { rawZip } from '../../zip/raw-zip.ts';
-import { editBytes, editDocument, editScalar, editValue } from './json.ts';
+import { editBytes, editDocument, editScalar, editValue, editWord } from './json.ts';
 import type { Edit, Plan } from './plan.ts';
 import { Random } from './random.ts';
 import { RUN_DETAILS } from './run.ts';
@@ -57,6 +57,10 @@ class Editor {
     return this.#edits
       .filter((one) => one.name === name)
       .reduce((edited, { seed }) => edit(new Random(seed), edited), value);
+  }
+
+  has(name: RegExp): boolean {
+    return this.#edits.some((edit) => name.test(edit.name));
   }
 
   /** A document whose values and text were edited before it was digested or signed. */
@@ -124,8 +128,7 @@ type Base = { readonly made: Bundle; readonly entries: readonly NamedBytes[] };
 
 const [FIRST, SECOND] = [1, 2].map((n): Base => {
   let entries: readonly NamedBytes[] = [];
-  const patch = Object.fromEntries(Object.entries(RUN_DETAILS).map(([name, value]) => [`/${name}`, value]));
-  const made = bundle(n, { signer: 'a', runResult: patch, entries: (all) => (entries = all) });
+  const made = bundle(n, { signer: 'a', entries: (all) => (entries = all) });
   return { made, entries };
 }) as [Base, Base];
 
@@ -136,7 +139,8 @@ const objectOf = (object: JsonObject, name: string): JsonObject => object[name] 
 /** The first bundle after its edits; what is digested or signed follows from what was edited before. */
 function makeBundle(editor: Editor, isSigned: boolean): Bundle {
   const identity = editor.identity((name) => name, objectOf(RUN, 'identity'));
-  const result = editor.encode('run', { ...RUN, identity });
+  const run = { ...RUN, identity, ...(editor.has(/^run/) && RUN_DETAILS) };
+  const result = editor.encode('run', editor.apply('run words', run, editWord));
   const rows = (FIRST.made.manifest['objects'] as JsonObject[]).map((row) =>
     row['path'] === RUN_RESULT ? { ...row, digest: digestOf(result), bytes: result.length } : row,
   );
@@ -155,6 +159,7 @@ function makeBundle(editor: Editor, isSigned: boolean): Bundle {
     ...(isSigned && attestation && { attestation }),
     manifest: editor.value('manifest', manifest),
     manifestBytes,
+    artifactBytes: base.artifactBytes - base.runResult.length + result.length,
     zip: editor.archive('part', { entries: files, end: {} }),
   };
 }

@@ -73,9 +73,12 @@ function editText(random: Random, text: string): string {
   ])();
 }
 
+const findAlternatives = (value: JsonValue) =>
+  ALTERNATIVES.find((list) => typeof value === 'string' && list.includes(value));
+
 /** Another scalar, near the old one or of another type. */
 export function editScalar(random: Random, value: JsonValue): JsonValue {
-  const words = ALTERNATIVES.find((list) => typeof value === 'string' && list.includes(value));
+  const words = findAlternatives(value);
   if (words && !random.once(4)) return random.pick(words);
   if (typeof value === 'string') return editText(random, value);
   if (typeof value === 'boolean') return !value;
@@ -123,13 +126,26 @@ export function editValue<V extends JsonValue>(random: Random, value: V): V {
       holder[key] = copy;
     },
     () => {
-      other.holder[other.key] = old;
+      other.holder[other.key] = structuredClone(old); // it can be inside the old one
       holder[key] = copy;
     },
     () => {
       holder[key] = random.pick<JsonValue>([null, [], {}, 0, '', false, [copy]]);
     },
   ])();
+  return root;
+}
+
+/** The value after one of its words was exchanged for another that it could have. */
+export function editWord<V extends JsonValue>(random: Random, value: V): V {
+  const root = structuredClone(value);
+  if (!isHolder(root)) return root;
+  const words = listPlaces(root).flatMap(({ holder, key }) => {
+    const list = findAlternatives(holder[key]!);
+    return list === undefined ? [] : [{ holder, key, list }];
+  });
+  const place = random.choose(words);
+  if (place) place.holder[place.key] = random.pick(place.list);
   return root;
 }
 

@@ -27,6 +27,7 @@ const listNames = (text: string): string[] =>
 
 const PART = listNames(`
   4 run
+  3 run words
   2 run text
   3 identity
   3 manifest

@@ -69,7 +69,7 @@ function editMembers(random: Random, key: JsonObject): JsonObject {
 export function editStore(random: Random, { keys }: Store): Store {
   const at = random.below(keys.length);
   const key = keys[at] ?? storeKey('a');
-  const edits = [editPeriod, editPeriod, editPeriod, editScope, editScope, editMembers] as const;
+  const edits = [editPeriod, editPeriod, editPeriod, editScope, editScope, editScope, editMembers] as const;
   const edited = random.pick(edits)(random, key);
   const other = random.pick(edits)(random, { ...key, kid: random.pick(['other', textOf(key['kid'])]) });
   return {
