@@ -8,12 +8,12 @@ from .documents import are_distinct, blame, is_path, refuse
 LIMITS = {"entries": 100_000, "directoryBytes": 64 << 20, "entryBytes": 16 << 30, "totalBytes": 1 << 63,
           "expansionRatio": 1100, "expansionFloorBytes": 1 << 20}
 _END = ("disk", "start_disk", "here", "total", "size", "offset")
-_HEADER = ("needed", "flags", "method", "time", "date", "crc", "compressed", "size", "name_length", "extra_length")
+_HEADER = tuple("needed flags method time date crc compressed size name_length extra_length".split())
 _CENTRAL = ("made", *_HEADER, "comment", "disk", "internal", "external", "offset")
 _FULL = dict.fromkeys(("size", "compressed", "offset"), 0xFFFFFFFF) | dict.fromkeys(_END[:4], 0xFFFF)
 _FORBIDDEN_FIELDS = dict.fromkeys((0x14, 0x15, 0x16, 0x17, 0x19, 0x9901), "zip.ENCRYPTED") | {
     0x756E: "zip.ENTRY_KIND", 0x6375: "zip.COMMENT", 0x000F: "zip.FEATURE_UNSUPPORTED"}
-_IRREGULAR = 0x08 | 0x10 | 0x40 | 0x400  # the attributes of a label, a directory, a device and a reparse point
+_IRREGULAR = 0x08 | 0x10 | 0x40 | 0x400  # the attributes of a label, directory, device and reparse point
 
 def _unpack(names, layout, data, position):
     return types.SimpleNamespace(**dict(zip(names, struct.unpack_from("<" + layout, data, position))))
@@ -42,7 +42,8 @@ class Archive:
                 content = decoder.decompress(content, entry.size + 1)
             incomplete = not decoder.eof or decoder.unused_data
             refuse({"zip.SIZE_MISMATCH": len(content) > entry.size, "zip.DATA_INVALID": incomplete})
-        refuse({"zip.SIZE_MISMATCH": len(content) != entry.size, "zip.CRC_MISMATCH": zlib.crc32(content) != entry.crc})
+        refuse({"zip.SIZE_MISMATCH": len(content) != entry.size,
+                "zip.CRC_MISMATCH": zlib.crc32(content) != entry.crc})
         return content
 
     def _unusual(self, condition):
@@ -89,8 +90,8 @@ class Archive:
             self._read_names(entry, name_start, ("size", "compressed", "offset", "disk"))
             self._check_entry(entry)
             entries.append(entry)
-        total = sum(entry.size for entry in entries)
-        refuse({"zip.BYTES_UNACCOUNTED": position != end, "zip.SIZE_EXCEEDED": total > self.limits["totalBytes"]})
+        exceeded = sum(entry.size for entry in entries) > self.limits["totalBytes"]
+        refuse({"zip.BYTES_UNACCOUNTED": position != end, "zip.SIZE_EXCEEDED": exceeded})
         return entries
 
     def _read_names(self, header, name_start, numbers):
@@ -124,13 +125,16 @@ class Archive:
                 "zip.SIZE_MISMATCH": not entry.method and entry.compressed != entry.size})
         with blame("zip.NAME_INVALID", UnicodeDecodeError):
             entry.name = entry.raw_name.decode("utf-8" if entry.flags & 0x800 else "ascii")
-        irregular = entry.name.endswith("/") or entry.external & _IRREGULAR or entry.external >> 28 not in (0, 8)
+        irregular = entry.external & _IRREGULAR or entry.external >> 28 not in (0, 8)
         most = max(limits["expansionFloorBytes"], limits["expansionRatio"] * entry.compressed)
-        refuse({"zip.ENTRY_KIND": irregular, "zip.NAME_INVALID": not is_path(entry.name),
-                "zip.SIZE_EXCEEDED": entry.size > limits["entryBytes"], "zip.RATIO_EXCEEDED": entry.size > most,
+        refuse({"zip.ENTRY_KIND": entry.name.endswith("/") or irregular,
+                "zip.NAME_INVALID": not is_path(entry.name),
+                "zip.SIZE_EXCEEDED": entry.size > limits["entryBytes"],
+                "zip.RATIO_EXCEEDED": entry.size > most,
                 "zip.RECORD_INVALID": not self.data.startswith(b"PK\3\4", entry.offset)})
-        actual = (entry.made, entry.needed, entry.time, entry.date, entry.internal, entry.external, entry.flags & 8)
-        self._unusual(actual != (0x33F, 45 if entry.zip64 else 20, 0, 0x21, 0, 0o100644 << 16, 0))
+        actual = (entry.made, entry.needed, entry.time, entry.date, entry.internal, entry.external)
+        usual = (0x33F, 45 if entry.zip64 else 20, 0, 0x21, 0, 0o100644 << 16)
+        self._unusual(actual != usual or entry.flags & 8)
 
     def _read_local(self, entry, end):
         """Compare the local header, the place of the data and the data descriptor with the directory."""
@@ -141,7 +145,8 @@ class Archive:
         refuse({"zip.TRUNCATED": entry.start > len(self.data), "zip.ZIP64_INVALID": one})
         self._read_names(local, entry.offset + 30, ("size", "compressed"))
         descriptor, described = self.data[entry.start + entry.compressed : end], entry.flags & 8
-        differs = {name for name in ("raw_name", *_HEADER[:8]) if getattr(local, name) != getattr(entry, name)}
+        names = ("raw_name", *_HEADER[:8])
+        differs = {name for name in names if getattr(local, name) != getattr(entry, name)}
         differs -= {name for name in ("crc", "compressed", "size") if described and getattr(local, name) == 0}
         differs -= {"needed"} if entry.zip64 and local.needed < 45 else set()
         lengths = (0,) if not described else (12, 16, 20, 24) if local.zip64 or entry.zip64 else (12, 16)

@@ -1,8 +1,11 @@
 """Bundles: part archives and what is signed about them (formats §1, §2, §4)."""
 from .archive import Archive
-from .documents import (SIGNED_ROLES, codes_of, collect, fits, parse_canonical, read_bundle_manifest, refuse,
+from .documents import (SIGNED_ROLES, codes_of, collect, fits, parse_canonical, read_manifest, refuse,
                         sha256)
 from .trust import failed, verify_attestation, verify_envelope
+
+_INPUTS = ("drillId", "targetId", "buildHash", "packageLockHash", "seed", "scenarioId", "setupHash")
+_COUNTERS = ("trial", "trialCount", "attempt", "attemptLimit")
 
 class Bundle:
     """The verification of one part archive, alone or as a part of an export."""
@@ -18,7 +21,7 @@ class Bundle:
         self.signed = "attestation.json" in archive.entries
         refuse({"bundle.MANIFEST_MISSING": "manifest.json" not in archive.entries})
         raw = archive.read("manifest.json")
-        self.manifest, self.digest = read_bundle_manifest(raw), sha256(raw)
+        self.manifest, self.digest = read_manifest(raw, "bundle"), sha256(raw)
         manifest = self.manifest
         self.source_bytes = len(raw) + sum(row["bytes"] for row in manifest["objects"])
         self.codes |= compare_expected(expect, manifest, self.digest)
@@ -31,7 +34,7 @@ class Bundle:
         bound = [check_binding(statement, self.digest, manifest, result) - ignored for statement in signed]
         self.codes |= faults.union(*bound, *(statement.codes for statement in signed))
         self.codes |= codes_of({"bundle.UNSIGNED": not signed})
-        self.trusted = bool(signed) and all(statement.trusted for statement in signed)
+        self.trusted = bool(signed) and all(statement.verdict == "valid" for statement in signed)
 
     def _check_objects(self, archive):
         """Compare the entries with the manifest: the run result if it is valid, and the codes."""
@@ -44,9 +47,10 @@ class Bundle:
             with collect(codes):
                 refuse({"object.MISSING": path not in archive.entries})
                 raw = archive.read(path)
-                faults = {"object.BYTES": len(raw) != row["bytes"], "object.DIGEST": sha256(raw) != row["digest"]}
-                codes |= {code + "_MISMATCH" for code in codes_of(faults)}
-                if row.get("role") == "run-result" and not any(faults.values()):
+                faults = codes_of({"object.BYTES_MISMATCH": len(raw) != row["bytes"],
+                                   "object.DIGEST_MISMATCH": sha256(raw) != row["digest"]})
+                codes |= faults
+                if row.get("role") == "run-result" and not faults:
                     document = parse_canonical(raw)
                     refuse({"bundle.RUN_RESULT_INVALID": not fits("run-result.v1", document)})
                     result = document
@@ -55,25 +59,26 @@ class Bundle:
 
 def compare_expected(expect, actual, digest):
     """The codes of what the caller expects and a manifest does not have."""
-    names = {"manifestDigest": "MANIFEST", "evidenceExportId": "EXPORT", "organizationId": "ORGANIZATION"}
-    actual, names = {**actual, "manifestDigest": digest}, names | {"projectId": "PROJECT", "bundles": "BUNDLES"}
+    names = {"manifestDigest": "MANIFEST", "evidenceExportId": "EXPORT", "organizationId": "ORGANIZATION",
+             "projectId": "PROJECT", "bundles": "BUNDLES"}
+    actual = {**actual, "manifestDigest": digest}
     return {f"expect.{names[name]}_MISMATCH" for name, value in expect.items() if actual.get(name) != value}
 
 def check_binding(signed, digest, manifest, result=None):
     """Compare every signed field with what it names (formats §2, Bound when signed)."""
     if signed.statement is None:
         return set()
-    subject, roles = signed.statement["subject"], {row.get("role"): row["digest"] for row in manifest["objects"]}
+    subject = signed.statement["subject"]
+    roles = {row.get("role"): row["digest"] for row in manifest["objects"]}
     pairs = [(subject[name + "Hash"], roles.get(role)) for role, name in SIGNED_ROLES.items()]
     pairs.append((subject["runId"], manifest["runId"]))
     if result:
-        identity, inputs = result["identity"], dict(subject["reproduction"])
-        counters = {name: inputs.pop("original" + name[0].upper() + name[1:])
-                    for name in ("trial", "trialCount", "attempt", "attemptLimit")}
-        inputs = {"scenarioId": None, "setupHash": None, "runId": subject["runId"], **inputs}
-        inputs |= {} if "rerunOfHostedRunId" in manifest else counters
-        pairs += [(value, identity.get(name)) for name, value in inputs.items() if name not in ("schemaVersion", "scope")]
+        identity, inputs = result["identity"], subject["reproduction"]
+        pairs.append((subject["runId"], identity["runId"]))
+        pairs += [(inputs.get(name), identity.get(name)) for name in _INPUTS]
         pairs += [(subject[name], result[name]) for name in ("stateHash", "evidenceHash", "trajectoryHash")]
+        if "rerunOfHostedRunId" not in manifest:
+            pairs += [(inputs["original" + name[0].upper() + name[1:]], identity[name]) for name in _COUNTERS]
     return codes_of({
         "attestation.SUBJECT_MISMATCH": subject["manifestDigest"] != digest,
         "bundle.MANIFEST_INVALID": SIGNED_ROLES.keys() - roles.keys(),
@@ -86,36 +91,37 @@ def _find_contradictions(result):
     final = [checkpoint["verdict"] for checkpoint in result["checkpoints"] if checkpoint["kind"] == "final"]
     holders, verdict = [result, *result["checkpoints"]], result["verdict"]
     gates = [row["status"] for holder in holders for row in holder["assertionResults"] if row["gate"]]
+    bound = {row["bindingEvidence"] for row in (result, *result["interactions"])}
     tools, events = result["budgetUsage"]["toolCalls"], result["budgetUsage"]["scheduledEvents"]
 
     def contradicts(outcomes):
-        return verdict == "passed" and set(outcomes) - {"passed"} or verdict != "failed" and "failed" in outcomes
+        unlike = verdict == "passed" and set(outcomes) - {"passed"}
+        return unlike or verdict != "failed" and "failed" in outcomes
 
     return codes_of({
         "run.WORLD_INCONSISTENT": result["worldConsistency"] != "consistent",
-        "run.BINDING_PARTIAL": {row["bindingEvidence"] for row in (result, *result["interactions"])} != {"complete"},
+        "run.BINDING_PARTIAL": bound != {"complete"},
         "run.ASSERTION_FAILED": contradicts(gates),
         "run.CHECKPOINT_FAILED": contradicts(final),
         "run.BUDGET_EXCEEDED": tools["rejected"] > 0 or tools["attempted"] > tools["limit"]
                                or events["exhausted"] or events["processed"] > events["limit"],
     })
 
-def list_scope(manifest):
-    """What an export is of: an export of a whole organization is of no project, so no limit can contain it."""
-    return {"organizationId": manifest["organizationId"], "projectId": "", **manifest["scope"]}
-
-def check_list(signed, digest, manifest):
-    """Compare what a statement about a list names with the export manifest."""
-    names, subject = ("evidenceExportId", "organizationId"), signed.statement and signed.statement["subject"]
-    differs = subject and subject != {"manifestDigest": digest, **{name: manifest[name] for name in names}}
-    return codes_of({"export.ATTESTATION_SUBJECT_MISMATCH": differs})
+def verify_list(verify, data, digest, manifest, caller):
+    """Verify a statement about the list of an export with this manifest."""
+    names = ("evidenceExportId", "organizationId")
+    named = {"manifestDigest": digest} | {name: manifest[name] for name in names}
+    # an export of a whole organization is of no project, so no list of projects contains it
+    signed = verify(data, "export", {"projectId": ""} | named | manifest["scope"], caller)
+    differs = signed.statement and signed.statement["subject"] != named
+    signed.codes |= codes_of({"export.ATTESTATION_SUBJECT_MISMATCH": differs})
+    return signed
 
 def verify_detached(envelope, purpose, raw, caller):
     """Verify an envelope with the manifest that it must be about, if there is one, and nothing else."""
     manifest = parse_canonical(raw) if raw is not None else {}
-    scope = list_scope(manifest) if "scope" in manifest else manifest
-    signed = verify_envelope(envelope, purpose, scope, caller)
-    if manifest:
-        check = check_binding if purpose == "evidence" else check_list
-        signed.codes |= check(signed, sha256(raw), manifest)
+    if manifest and purpose == "export":
+        return verify_list(verify_envelope, envelope, sha256(raw), manifest, caller)
+    signed = verify_envelope(envelope, purpose, manifest, caller)
+    signed.codes |= check_binding(signed, sha256(raw), manifest) if manifest else set()
     return signed

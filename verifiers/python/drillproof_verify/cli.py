@@ -14,6 +14,8 @@ from .documents import Fault
 from .exports import Export, Receipts
 from .trust import Caller, TrustStore
 
+_EMPTY = {"parts", "local-reports", "receipts", ".drillproof-mirror", ".drillproof-mirror/lease",
+          ".drillproof-mirror/partial", ".drillproof", ".drillproof/scrub"}  # folders that can be empty
 _EXIT = {"verified": 0, "valid": 0, "incomplete": 3, "not_checked": 3}
 
 def _raise(error):
@@ -29,14 +31,14 @@ def read_folder(root):
                 irregular.add(name)
             elif path.is_file():
                 files[name] = path.read_bytes
-            elif not any(path.iterdir()) and not name.endswith(("parts", "local-reports", "receipts")):
+            elif not any(path.iterdir()) and name.removeprefix("data/") not in _EMPTY:
                 files[name + "/"] = bytes  # an empty folder counts as a file
     return files, irregular
 
 def verify(path, trust, as_of, receipts=False):
     """Verify a part, an export, an envelope, or the receipts of a mirror."""
     store = TrustStore(pathlib.Path(trust).read_bytes()) if trust else None
-    caller, path = Caller(store, as_of), pathlib.Path(path)
+    caller, path = Caller(trust=store, as_of=as_of), pathlib.Path(path)
     if path.is_dir():
         files, irregular = read_folder(path)
         if receipts:
@@ -44,10 +46,13 @@ def verify(path, trust, as_of, receipts=False):
         return Export(files, caller, irregular)
     data = path.read_bytes()
     if data.lstrip()[:1] == b"{":
-        return verify_detached(data, "evidence", None, caller)
+        signed = verify_detached(data, "evidence", None, caller)
+        other = "attestation.PREDICATE_UNSUPPORTED" in signed.codes
+        return verify_detached(data, "export", None, caller) if other else signed
     with contextlib.suppress(Fault):  # an archive that cannot be read fails as a part
         archive = Archive(data)
-        if any(name == "export.json" or name.startswith(("parts/", "local-reports/")) for name in archive.entries):
+        marks = ("parts/", "local-reports/")
+        if any(name == "export.json" or name.startswith(marks) for name in archive.entries):
             return Export(archive, caller)
     return Bundle(data, caller)
 
@@ -71,12 +76,12 @@ def _milliseconds(text):
     return round((moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() * 1000)
 
 def main():
-    parser = argparse.ArgumentParser(prog="drillproof-verify", description="Verify drillproof evidence; print JSON.")
-    parser.add_argument("path", nargs="?", help="a part, an export (folder, bag or one file), or a DSSE envelope")
+    parser = argparse.ArgumentParser("drillproof-verify", description="Verify evidence and print JSON.")
+    parser.add_argument("path", nargs="?", help="a part, an export (folder, bag or file), or a DSSE envelope")
     parser.add_argument("--trust", help="the trust store, a JWK Set")
     parser.add_argument("--at", type=_milliseconds, help="the time of the verification (default: now)")
     parser.add_argument("--json", action="store_true", help="print JSON, as always")
-    parser.add_argument("--receipts", action="store_true", help="verify the chain of receipts of the mirror PATH")
+    parser.add_argument("--receipts", action="store_true", help="verify the receipts of the mirror PATH")
     parser.add_argument("--batch", action="store_true", help='answer JSON lines {"path", "trust", "at"}')
     options = parser.parse_args()
     if options.batch:

@@ -143,7 +143,8 @@ def _write(value):
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return _format_number(value) if is_number else json.dumps(value, ensure_ascii=False)
 
-_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
+_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+          "number": float | int}
 
 @functools.cache
 def schema(name):
@@ -160,7 +161,8 @@ def fits(form, value):
         return False
     if kind == "object":
         members, closed = form["properties"], form.get("additionalProperties") is False
-        complete = set(form.get("required", ())) <= value.keys() <= (members.keys() if closed else value.keys())
+        complete = value.keys() >= set(form.get("required", ()))
+        complete = complete and not (closed and value.keys() - members.keys())
         return complete and all(fits(members.get(name, {}), item) for name, item in value.items())
     if kind == "array":
         return len(value) >= form.get("minItems", 0) and all(fits(form["items"], item) for item in value)
@@ -174,40 +176,35 @@ def fits(form, value):
     choices = form.get("anyOf", form.get("oneOf"))
     return choices is None or any(fits(choice, value) for choice in choices)
 
-SIGNED_ROLES = {"run-result": "runResult", "evidence": "evidence", "state": "state", "trajectory": "trajectory"}
+SIGNED_ROLES = {"run-result": "runResult"} | {role: role for role in ("evidence", "state", "trajectory")}
 
-def _read_manifest(raw, form, lists, limit, codes):
-    """Parse a manifest whose lists have at most so many rows, and compare it with its schema."""
-    manifest = parse_canonical(raw)
+def read_manifest(raw, kind, limit=None):
+    """Parse a "bundle" or "export" manifest and check everything that it can break by itself."""
+    manifest, invalid = parse_canonical(raw), f"{kind}.MANIFEST_INVALID"
+    lists = ("objects",) if kind == "bundle" else ("parts", "localReports")
+    limit = limit or (99_998 if kind == "bundle" else 10_000)
     rows = [manifest.get(name) for name in lists] if isinstance(manifest, dict) else []
-    refuse({codes[0]: any(isinstance(row, list) and len(row) > limit for row in rows),
-            codes[1]: not fits(form, manifest)})
+    exceeded = any(isinstance(row, list) and len(row) > limit for row in rows)
+    refuse({"bundle.OBJECTS_EXCEEDED" if kind == "bundle" else "export.PARTS_EXCEEDED": exceeded,
+            invalid: not fits(f"{kind}-manifest.v1", manifest)})
+    refuse({invalid: not (_is_bundle if kind == "bundle" else _is_export)(manifest)})
     return manifest
 
-def read_bundle_manifest(raw, limit=99_998):
-    """Parse a bundle manifest and check everything that it can break by itself."""
-    codes = ("bundle.OBJECTS_EXCEEDED", "bundle.MANIFEST_INVALID")
-    manifest = _read_manifest(raw, "bundle-manifest.v1", ["objects"], limit, codes)
+def _is_bundle(manifest):
     paths = [row["path"] for row in manifest["objects"]]
     roles = [row["role"] for row in manifest["objects"] if row.get("role") in SIGNED_ROLES]
     valid = all(path.startswith("objects/") and is_path(path) for path in paths) and are_distinct(paths)
-    ordered = paths == sorted(paths, key=str.encode)
-    refuse({codes[1]: not valid or not ordered or len(set(roles)) != len(roles)})
-    return manifest
+    return valid and paths == sorted(paths, key=str.encode) and len(set(roles)) == len(roles)
 
-def read_export_manifest(raw, limit=10_000):
-    """Parse an export manifest and check everything that it can break by itself, except its selection digest."""
-    codes = ("export.PARTS_EXCEEDED", "export.MANIFEST_INVALID")
-    manifest = _read_manifest(raw, "export-manifest.v1", ["parts", "localReports"], limit, codes)
-    refuse({codes[1]: manifest["fromAtMs"] > manifest["throughAtMs"]})
+def _is_export(manifest):
     lists = {"parts": ("evidenceBundleId", manifest["parts"]),
              "local-reports": ("localReportId", manifest["localReports"])}
-    for folder, (name, rows) in lists.items():
-        refuse({codes[1]: len({row[name].lower() for row in rows}) != len(rows) or not all(
+    return manifest["fromAtMs"] <= manifest["throughAtMs"] and all(
+        len({row[name].lower() for row in rows}) == len(rows) and all(
             row["ordinal"] == ordinal and row["path"] == f"{folder}/{row[name]}.zip" and is_path(row["path"])
-            and int(row["bytes"]) < 1 << 53 and manifest["scope"].get("projectId", row["projectId"]) == row["projectId"]
-            for ordinal, row in enumerate(rows))})
-    return manifest
+            and int(row["bytes"]) < 1 << 53 and manifest["scope"].get("projectId") in (None, row["projectId"])
+            for ordinal, row in enumerate(rows))
+        for folder, (name, rows) in lists.items())
 
 def selection_digest(manifest):
     """The digest that the rows of an export manifest give."""

@@ -4,8 +4,8 @@ import functools
 import re
 
 from .archive import Archive
-from .bundles import Bundle, check_list, compare_expected, list_scope
-from .documents import (MEBIBYTE, Fault, blame, codes_of, collect, fits, is_path, parse, read_export_manifest,
+from .bundles import Bundle, compare_expected, verify_list
+from .documents import (MEBIBYTE, Fault, blame, codes_of, collect, fits, is_path, parse, read_manifest,
                         refuse, selection_digest, sha256)
 from .trust import failed, read_envelope, verify_attestation, verify_envelope
 
@@ -13,7 +13,8 @@ _RANK = ("verified", "intact", "incomplete", "failed")
 _DOCUMENTS = ("manifest.json", "export.json", "export-attestation.json")
 _SHARED = ("evidenceExportId", "organizationId", "scope", "fromAtMs", "throughAtMs", "selectionDigest")
 _RECEIPT = re.compile(r"receipts/[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{12}\.json")
-_MIRROR = re.compile(r"\.drillproof-mirror/(lock|claim\.json|lease/\d+|partial/[^/]+)|\.drillproof/scrub/[^/]+\.jsonl")
+_MIRROR = re.compile(r"\.drillproof-mirror/(lock|claim\.json|lease/\d+|partial/[^/]+)"
+                     r"|\.drillproof/scrub/[^/]+\.jsonl")
 
 class Export:
     """The verification of an archive, or of functions that read files and the names of links and devices."""
@@ -26,17 +27,19 @@ class Export:
             self.deflated = {name for name, entry in source.entries.items() if entry.method}
         self.files = files
         with collect(self.codes):
-            if "bagit.txt" in files and "manifest.json" not in files and any(path[:5] == "data/" for path in files):
+            payload = {path[5:]: read for path, read in files.items() if path.startswith("data/")}
+            if payload and "bagit.txt" in files and "manifest.json" not in files:
+                self.files = payload
                 with collect(self.codes):
                     self.codes |= check_bag(files)
-                self.files = {path[5:]: read for path, read in files.items() if path[:5] == "data/"}
             self._verify(envelopes)
         self.codes |= codes_of({"export.COMPLETENESS_CLAIMED": self.completeness == "claimed"})
         self.codes = self.codes.union(*(bundle.codes for bundle in self.bundles))
         best = "verified" if self.parts else "intact" if self.reports else "incomplete"
-        limits = {"failed": failed(self.codes), "incomplete": any(code.startswith("io.") for code in self.codes),
-                  "intact": caller.depth == "digest"}
-        self.verdict = max([best, *codes_of(limits), *(bundle.verdict for bundle in self.bundles)], key=_RANK.index)
+        worse = {"failed": failed(self.codes), "incomplete": "io.UNREADABLE" in self.codes,
+                 "intact": caller.depth == "digest"}
+        verdicts = [best, *codes_of(worse), *(bundle.verdict for bundle in self.bundles)]
+        self.verdict = max(verdicts, key=_RANK.index)
 
     def _read(self, path, missing):
         below = any(name.startswith(path + "/") for name in self.files)
@@ -46,7 +49,7 @@ class Export:
 
     def _verify(self, envelopes):
         raw = self._read("manifest.json", "export.MANIFEST_MISSING")
-        self.manifest = manifest = read_export_manifest(raw, self.caller.limits.get("parts", 10_000))
+        self.manifest = manifest = read_manifest(raw, "export", self.caller.limits.get("parts"))
         self.parts, self.reports, self.digest = manifest["parts"], manifest["localReports"], sha256(raw)
         rows, expect = self.parts + self.reports, self.caller.expect
         self.codes |= codes_of({
@@ -76,10 +79,9 @@ class Export:
             self._check_resource(len(raw), rows)
 
     def _accept_list(self, verify, data):
-        signed = verify(data, "export", list_scope(self.manifest), self.caller)
-        mismatch = check_list(signed, self.digest, self.manifest)
-        self.codes |= signed.codes | mismatch
-        if signed.trusted and not mismatch and self.completeness == "claimed":
+        signed = verify_list(verify, data, self.digest, self.manifest, self.caller)
+        self.codes |= signed.codes
+        if signed.verdict == "valid" and self.completeness == "claimed":
             self.completeness = "attested"
 
     def _sort_envelopes(self, envelopes):
@@ -128,7 +130,8 @@ class Export:
         self.bundles.append(bundle)
         if bundle.manifest:
             actual = {**bundle.manifest, "manifestDigest": bundle.digest, "signed": bundle.signed}
-            wanted = {name: row[name] for name in ("evidenceBundleId", "projectId", "manifestDigest", "signed")}
+            names = ("evidenceBundleId", "projectId", "manifestDigest", "signed")
+            wanted = {name: row[name] for name in names}
             wanted["organizationId"] = self.manifest["organizationId"]
             inside = self.manifest["fromAtMs"] <= actual["createdAtMs"] < self.manifest["throughAtMs"]
             refuse({"part.ROW_MISMATCH": not inside or any(actual[name] != wanted[name] for name in wanted)})
@@ -142,8 +145,8 @@ class Export:
         order = [(bundle.manifest["createdAtMs"], bundle.manifest["evidenceBundleId"]) for bundle in found]
         self.codes |= codes_of({"export.SELECTION_MISMATCH": order != sorted(order)})
         if len(found) == len(self.parts):
-            sizes = [bundle.source_bytes for bundle in found] + [int(row["expandedBytes"]) for row in self.reports]
-            expected["sourceBytes"] = str(sum(sizes))
+            reports = sum(int(row["expandedBytes"]) for row in self.reports)
+            expected["sourceBytes"] = str(reports + sum(bundle.source_bytes for bundle in found))
         resource = parse(self._read("export.json", "export.RESOURCE_MISSING"), MEBIBYTE)
         refuse({"export.RESOURCE_INVALID": not fits("export-resource.v1", resource)})
         refuse({"export.RESOURCE_MISMATCH": any(resource.get(name) != expected[name] for name in expected)})
@@ -229,9 +232,9 @@ class Receipts:
             "receipt.UNLINKED": len(old) > (0 if new else 1)})
         for path, receipt in receipts.items():
             link = receipt.get("previous", {"path": path, "digest": digests[path]})
-            before = receipts.get(link["path"], receipt)
+            start = max(receipt["startedAtMs"], receipts.get(link["path"], receipt)["finishedAtMs"])
             self.codes |= codes_of({
                 "receipt.NAME_MISMATCH": receipt_name(files[path], receipt) != path,
-                "receipt.TIME_REVERSED": receipt["finishedAtMs"] < max(receipt["startedAtMs"], before["finishedAtMs"]),
+                "receipt.TIME_REVERSED": receipt["finishedAtMs"] < start,
                 "receipt.MISSING": link["path"] not in files,
                 "receipt.LINK_MISMATCH": digests.get(link["path"], link["digest"]) != link["digest"]})

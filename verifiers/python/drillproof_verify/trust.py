@@ -6,16 +6,17 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, fits, from_base64, from_base64url, parse,
-                        parse_canonical, refuse, schema, sha256)
+from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, collect, fits, from_base64,
+                        from_base64url, parse, parse_canonical, refuse, schema, sha256)
 
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _P256 = bytes.fromhex("2a8648ce3d030107")  # the object identifier of the curve
 _SPKI = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 _JWK = {"kty", "crv", "x", "y", "d", "use", "alg", "kid", "key_ops", "ext", "x5u", "x5c", "x5t", "x5t#S256"}
-_NOTES = re.compile(  # warnings and notes; every other code is an error, and io codes leave a verdict open
-    r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED|dsse\.SIGNATURE_UNCOUNTED"
-    r"|bundle\.UNSIGNED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED|bag\.TAG_UNLISTED"
+_FORMS = {"evidence": "attestation.v1", "export": "export-attestation.v1"}
+_NOTES = re.compile(  # warnings and notes; every other code is an error, but io codes leave a verdict open
+    r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED"
+    r"|dsse\.SIGNATURE_UNCOUNTED|bundle\.UNSIGNED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED|bag\.TAG_UNLISTED"
     r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)")
 
 def failed(codes):
@@ -84,7 +85,8 @@ def read_key_file(data, use):
 
 def _read_der_key(der, label):
     period = None
-    with blame("trust.KEY_INVALID" if _P256 in der else "trust.KEY_UNSUPPORTED", ValueError, UnsupportedAlgorithm):
+    code = "trust.KEY_INVALID" if _P256 in der else "trust.KEY_UNSUPPORTED"
+    with blame(code, ValueError, UnsupportedAlgorithm):
         if label == "CERTIFICATE":
             from cryptography import x509  # slow to load
 
@@ -106,8 +108,9 @@ class TrustStore:
     """The keys of a trust store by issuer and key id."""
     def __init__(self, data):
         document, self.keys = parse(data, 16 * MEBIBYTE), {}
-        valid = isinstance(document, dict) and document.keys() == {"keys"} and isinstance(document["keys"], list)
-        refuse({"trust.STORE_INVALID": not valid, "trust.STORE_EMPTY": valid and not document["keys"]})
+        valid = isinstance(document, dict) and document.keys() == {"keys"}
+        refuse({"trust.STORE_INVALID": not valid or not isinstance(document["keys"], list)})
+        refuse({"trust.STORE_EMPTY": not document["keys"]})
         form = schema("trust-store.v1")["properties"]["keys"]["items"]
         for jwk in document["keys"]:
             refuse({"trust.STORE_INVALID": not isinstance(jwk, dict)})
@@ -130,7 +133,8 @@ class TrustStore:
         key, issued = self.keys.get((statement["issuer"], statement["keyId"])), statement["issuedAtMs"]
         if key is None:
             return None, {"trust.KEY_UNKNOWN"}, set(), []
-        stolen = {other.point for other in self.keys.values() if other.revoked is not None and other.compromised}
+        revoked = [other for other in self.keys.values() if other.revoked is not None]
+        stolen = {other.point for other in revoked if other.compromised}
         unchecked = [name for name in key.limits if scope.get(name + "Id") is None]
         faults = codes_of({
             "trust.PURPOSE_MISMATCH": purpose not in key.purposes,
@@ -140,103 +144,94 @@ class TrustStore:
         } | {f"trust.{name.upper()}_MISMATCH": name not in unchecked and scope[name + "Id"] not in allowed
              for name, allowed in key.limits.items()})
         retired = key.revoked is not None or key.end is not None and (as_of is None or as_of > key.end)
-        notes = {"trust.CHAIN_NOT_CHECKED": key.certificate, "attestation.TIME_CLAIMED": retired and not faults}
-        return key, faults, codes_of(notes), unchecked
+        notes = codes_of({"trust.CHAIN_NOT_CHECKED": key.certificate,
+                          "attestation.TIME_CLAIMED": retired and not faults})
+        return key, faults, notes, unchecked
 
-class Caller:
+class Caller(types.SimpleNamespace):
     """What the caller trusts and expects."""
-    def __init__(self, trust, as_of, expect=None, limits=None, depth="full", threshold=1):
-        self.trust, self.as_of, self.expect, self.limits = trust, as_of, expect or {}, limits or {}
-        self.depth, self.threshold = depth, threshold
+    expect, limits, depth, threshold = {}, {}, "full", 1
 
 class Signed:
     """What was found about a signed statement, which is `None` if it breaks its format."""
-    def __init__(self, codes, statement=None, key=None, unchecked=()):
-        self.codes, self.statement, self.key, self.unchecked = codes, statement, key, unchecked
-
-    @property
-    def trusted(self):
-        return self.verdict == "valid"
+    def __init__(self):
+        self.codes, self.statement, self.key, self.unchecked = set(), None, None, []
 
     @property
     def verdict(self):
         """The result of the statement alone (formats §4)."""
-        return "invalid" if failed(self.codes) else "not_checked" if self.unchecked or not self.key else "valid"
+        unknown = self.unchecked or not self.key
+        return "invalid" if failed(self.codes) else "not_checked" if unknown else "valid"
 
-def _statement_fits(statement, purpose):
-    form = schema("attestation.v1" if purpose == "evidence" else "export-attestation.v1")
-    return fits(form["properties"]["statement"], statement)
+    def check(self, statement, message, signatures, purpose, scope, caller):
+        """Check the type and the time, the key that the statement names, and a signature with that key."""
+        expected = f"urn:drillproof:attestation:{purpose}:v1"
+        refuse({"attestation.PREDICATE_UNSUPPORTED": statement["predicateType"] != expected,
+                "attestation.SIGNATURE_ENCODING": not any(map(is_der_signature, signatures))})
+        self.statement = statement
+        self.codes |= codes_of({"attestation.ISSUED_IN_FUTURE": statement["issuedAtMs"] > caller.as_of,
+                                "trust.STORE_ABSENT": caller.trust is None})
+        if caller.trust is not None:
+            judged = caller.trust.judge(statement, purpose, scope, caller.as_of)
+            self.key, faults, notes, self.unchecked = judged
+            forged = self.key and not any(verifies(self.key.point, message, each) for each in signatures)
+            self.codes |= faults | notes | codes_of({"attestation.SIGNATURE_INVALID": forged})
 
 def verify_attestation(data, purpose, scope, caller):
     """Verify the bytes of an attestation with the keys of the caller."""
-    try:
+    signed = Signed()
+    with collect(signed.codes):
         document = parse_canonical(data, MEBIBYTE)
-        form = "attestation.v1" if purpose == "evidence" else "export-attestation.v1"
-        refuse({"attestation.INVALID": not fits(form, document)})
-        _check_type(document["statement"], purpose)
-        with blame("attestation.SIGNATURE_ENCODING"):
+        refuse({"attestation.INVALID": not fits(_FORMS[purpose], document)})
+        try:
             signature = from_base64url(document["signature"])
-            refuse({"": not is_der_signature(signature)})
-    except Fault as fault:
-        return Signed({str(fault)})
-    return _verify_named(document["statement"], purpose, scope, caller, canonical(document["statement"]), [signature])
-
-def _check_type(statement, purpose):
-    expected = f"urn:drillproof:attestation:{purpose}:v1"
-    refuse({"attestation.PREDICATE_UNSUPPORTED": statement["predicateType"] != expected})
-
-def _verify_named(statement, purpose, scope, caller, message, signatures):
-    """Check the time, the key that the statement names, and one of the signatures with it."""
-    future = {"attestation.ISSUED_IN_FUTURE": statement["issuedAtMs"] > caller.as_of}
-    if caller.trust is None:
-        return Signed(codes_of(future | {"trust.STORE_ABSENT": True}), statement)
-    key, faults, notes, unchecked = caller.trust.judge(statement, purpose, scope, caller.as_of)
-    verified = key is None or any(verifies(key.point, message, signature) for signature in signatures)
-    codes = faults | notes | codes_of(future | {"attestation.SIGNATURE_INVALID": not verified})
-    return Signed(codes, statement, key, unchecked)
+        except Fault:
+            signature = b""
+        statement = document["statement"]
+        signed.check(statement, canonical(statement), [signature], purpose, scope, caller)
+    return signed
 
 def read_envelope(data):
     """The payload of an envelope, its pairs of key id and signature, the statement in it, and its subject."""
-    document = parse(data, MEBIBYTE)
-    text = {"type": "string"}
-    row = {"type": "object", "required": ["sig"], "properties": {"sig": text, "keyid": text | {"maxLength": 256}}}
-    members = {"payload": text, "payloadType": text, "signatures": {"type": "array", "minItems": 1, "items": row}}
-    refuse({"dsse.INVALID": not fits({"type": "object", "required": members, "properties": members}, document)})
-    refuse({"dsse.SIGNATURES_EXCEEDED": len(document["signatures"]) > 64})
-    payload = from_base64(document["payload"], "dsse.INVALID")
-    pairs = [(row.get("keyid", ""), from_base64(row["sig"], "dsse.INVALID")) for row in document["signatures"]]
+    document, text = parse(data, MEBIBYTE), {"type": "string"}
+    row = {"sig": text, "keyid": text | {"maxLength": 256}}
+    row = {"type": "object", "required": ["sig"], "properties": row}
+    rows = {"type": "array", "minItems": 1, "items": row}
+    members = {"payload": text, "payloadType": text, "signatures": rows}
+    form = {"type": "object", "required": members, "properties": members}
+    refuse({"dsse.INVALID": not fits(form, document)})
+    rows, payload = document["signatures"], from_base64(document["payload"], "dsse.INVALID")
+    refuse({"dsse.SIGNATURES_EXCEEDED": len(rows) > 64})
+    pairs = [(row.get("keyid", ""), from_base64(row["sig"], "dsse.INVALID")) for row in rows]
     refuse({"dsse.PAYLOAD_TYPE_UNSUPPORTED": document["payloadType"] != "application/vnd.in-toto+json"})
     content, names = parse(payload), {"_type", "subject", "predicateType", "predicate"}
     refuse({"dsse.STATEMENT_INVALID": not isinstance(content, dict) or content.keys() != names})
     statement, subject = content["predicate"], canonical(content["subject"]).decode()
     subject = re.fullmatch('\\[{"digest":{"sha256":"([0-9a-f]{64})"},"name":"manifest.json"}\\]', subject)
-    valid = any(_statement_fits(statement, purpose) for purpose in ("evidence", "export"))
+    valid = any(fits(schema(form)["properties"]["statement"], statement) for form in _FORMS.values())
     valid = valid and subject and content["_type"] == "https://in-toto.io/Statement/v1"
     refuse({"dsse.STATEMENT_INVALID": not valid or statement["predicateType"] != content["predicateType"]})
     return payload, pairs, statement, "sha256:" + subject[1]
 
 def verify_envelope(data, purpose, scope, caller):
     """Verify the bytes of an envelope with the keys of the caller."""
-    try:
+    signed = Signed()
+    with collect(signed.codes):
         payload, pairs, statement, subject = read_envelope(data)
-        _check_type(statement, purpose)
         named = [signature for keyid, signature in pairs if keyid in ("", statement["keyId"])]
-        refuse({"dsse.STATEMENT_INVALID": not _statement_fits(statement, purpose),
-                "dsse.SUBJECT_MISMATCH": subject != statement["subject"]["manifestDigest"],
-                "dsse.KEYID_MISMATCH": not named,
-                "attestation.SIGNATURE_ENCODING": not any(map(is_der_signature, named))})
-    except Fault as fault:
-        return Signed({str(fault)})
-    message = f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
-    signed = _verify_named(statement, purpose, scope, caller, message, named)
-    points = {signed.key.point} if signed.trusted else set()
-    for keyid, signature in [pair for pair in pairs if points and pair[0] not in ("", statement["keyId"])]:
-        issuers = [issuer for issuer, kid in caller.trust.keys if kid == keyid]
-        issuer = issuers[0] if len(issuers) == 1 else statement["issuer"]
-        claims = {**statement, "issuer": issuer, "keyId": keyid}
-        key, faults, _, unchecked = caller.trust.judge(claims, purpose, scope, caller.as_of)
-        counts = not faults and not unchecked and verifies(key.point, message, signature)
-        points |= {key.point} if counts else set()
-        signed.codes |= set() if counts else {"dsse.SIGNATURE_UNCOUNTED"}
-    signed.codes |= codes_of({"dsse.THRESHOLD_MISSED": points and len(points) < caller.threshold})
+        fitting = fits(schema(_FORMS[purpose])["properties"]["statement"], statement)
+        refuse({"dsse.SUBJECT_MISMATCH": subject != statement["subject"]["manifestDigest"],
+                "dsse.KEYID_MISMATCH": not named, "attestation.PREDICATE_UNSUPPORTED": not fitting})
+        message = f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
+        signed.check(statement, message, named, purpose, scope, caller)
+        points = {signed.key.point} if signed.verdict == "valid" else set()
+        others = [pair for pair in pairs if points and pair[0] not in ("", statement["keyId"])]
+        for keyid, signature in others:
+            issuers = [issuer for issuer, kid in caller.trust.keys if kid == keyid]
+            claims = statement | {"keyId": keyid} | ({"issuer": issuers[0]} if len(issuers) == 1 else {})
+            key, faults, _, unchecked = caller.trust.judge(claims, purpose, scope, caller.as_of)
+            counts = not faults and not unchecked and verifies(key.point, message, signature)
+            points |= {key.point} if counts else set()
+            signed.codes |= set() if counts else {"dsse.SIGNATURE_UNCOUNTED"}
+        signed.codes |= codes_of({"dsse.THRESHOLD_MISSED": points and len(points) < caller.threshold})
     return signed
