@@ -74,6 +74,7 @@ const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once'
 const evidenceSchema = z.strictObject({
   id: bundleReportSchema.shape.evidenceBundleId,
   ...z.pick(bundleReportSchema, {
+    runId: true,
     path: true,
     verdict: true,
     manifestDigest: true,

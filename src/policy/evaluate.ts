@@ -247,10 +247,10 @@ function describeInput(input: EvidenceInput): EvaluatedInput {
 }
 
 function describeBundle(report: BundleReport): EvidenceUsed {
-  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome, signers, findings } = report;
+  const { evidenceBundleId: id, runId, path, verdict, manifestDigest, outcome, signers, findings } = report;
   return {
     verdict,
-    ...defined({ id, path, manifestDigest, outcome, signers, warnings: listWarnings(findings) }),
+    ...defined({ id, runId, path, manifestDigest, outcome, signers, warnings: listWarnings(findings) }),
   };
 }
 

@@ -32,8 +32,8 @@ const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inp
 const signed = ({ signer }: Pick<ExportReport, 'signer'>) => (signer === undefined ? {} : { signer });
 /** The part of a report on a bundle that a decision repeats. */
 function basisOf(report: Partial<BundleReport>) {
-  const { evidenceBundleId: id, path, verdict, manifestDigest, outcome: result, signers } = report;
-  return defined({ id, path, verdict, manifestDigest, outcome: result, signers });
+  const { evidenceBundleId: id, runId, path, verdict, manifestDigest, outcome: result, signers } = report;
+  return defined({ id, runId, path, verdict, manifestDigest, outcome: result, signers });
 }
 
 describe('a decision describes each input', () => {

@@ -1,21 +1,12 @@
 import { count, isoTime } from '../../bytes/text/wording.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
-import type { Decision, RuleResult } from '../../policy/decision.ts';
+import type { Decision } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
-import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer } from './reasons.ts';
+import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer, STATE_WORDS } from './reasons.ts';
 import { escapeText } from '../printable.ts';
 
 /** The limit of GitHub for a step summary. */
 const MAX_BYTES = 1024 * 1024;
-const STATES = {
-  passed: 'passed',
-  failed: 'failed',
-  warned: 'warning',
-  waived: 'waived',
-  not_checked: 'could not tell',
-  not_applicable: 'nothing to check',
-} as const satisfies Readonly<Record<RuleResult['state'], string>>;
-
 /**
  * A decision as GitHub Flavored Markdown, which GitLab reads too: the answer, every reason worst first, every rule.
  * Text from outside is in code spans, in which nothing is a link, a mention, HTML or a table. If the page would exceed
@@ -55,7 +46,7 @@ const cutLine = (omitted: number): string =>
 function reasonText(reason: Reason): string {
   const { rule, title, state, message } = reason;
   return [
-    `- **${STATES[state]}** ${formatCode(rule)}: ${title}`,
+    `- **${STATE_WORDS[state]}** ${formatCode(rule)}: ${title}`,
     `  - ${formatCode(placeOf(reason))}: ${formatCode(message)}`,
     ...listFacts(reason).map(
       ([name, value]) => `  - ${name}: ${name === 'to do' ? value : formatCode(value)}`,
@@ -68,7 +59,7 @@ function formatRuleTable({ rules }: Decision): string {
   if (rules.length === 0) return '\nNo rule was evaluated.\n';
   const rows = rules.map(({ rule, state, judged }) => {
     const mark = state === 'failed' || state === 'not_checked' ? '**' : '';
-    return `| \`${rule}\` | ${RULES[rule].title} | ${mark}${STATES[state]}${mark} | ${judged} |\n`;
+    return `| \`${rule}\` | ${RULES[rule].title} | ${mark}${STATE_WORDS[state]}${mark} | ${judged} |\n`;
   });
   return `\n## Rules\n\n| rule | what a pass states | state | judged |\n| --- | --- | --- | ---: |\n${rows.join('')}`;
 }

@@ -3,7 +3,14 @@ import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { type Code, codeEntry } from '../../codes/catalogue.ts';
-import type { Decision, EvaluatedInput, RuleState, Violation, WaiverUsed } from '../../policy/decision.ts';
+import type {
+  Decision,
+  EvaluatedInput,
+  RuleResult,
+  RuleState,
+  Violation,
+  WaiverUsed,
+} from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import { findGateCall, formatRun } from '../text/facts.ts';
@@ -12,15 +19,32 @@ import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
 
+/** The word for the state of a rule, in every format for people; the worst state first. */
+export const STATE_WORDS = {
+  failed: 'failed',
+  not_checked: 'could not tell',
+  warned: 'warned',
+  waived: 'waived',
+  passed: 'passed',
+  not_applicable: 'nothing to check',
+} as const satisfies Readonly<Record<RuleState, string>>;
+const STATES = Object.keys(STATE_WORDS) as readonly RuleState[];
+
+/** The rules of a decision, the worst first. */
+export const sortRules = ({ rules }: Decision): readonly RuleResult[] =>
+  rules.toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+
 const ENDS = [
-  ['failed', 'failed'],
-  ['not_checked', 'undecided'],
+  ['failed', STATE_WORDS.failed],
+  ['not_checked', STATE_WORDS.not_checked],
   ['warned', 'only a warning'],
   ['waived', 'only by a waiver'],
 ] as const satisfies readonly (readonly [RuleState, string])[];
 
+const MAX_RULES = 3;
+
 /**
- * One line: the answer, and the number of rules by their end. Rules with nothing to check are listed separately, because
+ * One line: the answer, the number of rules by their end, and the names of those that decided it. Rules with nothing to check are listed separately, because
  * they neither held nor failed.
  */
 export function formatAnswer(decision: Decision): string {
@@ -30,13 +54,20 @@ export function formatAnswer(decision: Decision): string {
   const applicable = rules.length - idle;
   if (answer === 'could_not_tell' && countState('not_checked') === 0)
     return `${ANSWER_WORDS[answer]}: there is nothing to evaluate`;
-  const ends = ENDS.flatMap(([state, words]) =>
-    countState(state) === 0 ? [] : [`${count(countState(state))} ${words}`],
-  );
+  const decisive = DECISIVE[answer];
+  const names = rules.filter(({ state }) => state === decisive).map(({ rule }) => rule);
+  const more = names.length - MAX_RULES;
+  const list = names.slice(0, MAX_RULES).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
+  const ends = ENDS.flatMap(([state, words]) => {
+    if (countState(state) === 0) return [];
+    return [`${count(countState(state))} ${words}${state === decisive ? ` (${list})` : ''}`];
+  });
   const holds = `${count(countState('passed') + countState('waived'))} of ${count(applicable)} rules hold`;
   const rest = idle === 0 ? '' : `; ${count(idle)} more had nothing to check`;
   return `${ANSWER_WORDS[answer]}: ${[`${holds} for ${countNoun(inputs.length, 'input')}`, ...ends].join(', ')}${rest}`;
 }
+
+const DECISIVE = { yes: undefined, no: 'failed', could_not_tell: 'not_checked' } as const;
 
 const MAX_ACTIONS = 3;
 
@@ -71,6 +102,8 @@ export type Reason = {
   readonly message: string;
   readonly expected?: string;
   readonly actual?: string;
+  /** The drill, its target, its run, how it ended, and the assertions that did not pass. */
+  readonly drill?: string;
   readonly findings: readonly Code[];
   readonly waiver?: string;
   readonly action: string;
@@ -78,10 +111,55 @@ export type Reason = {
   readonly fingerprint: string;
 };
 
-const ORDER: readonly Violation['state'][] = ['failed', 'not_checked', 'warned', 'waived'];
+/**
+ * Groups entries by their cause: the same findings of the verification, a bundle that is not attested, or a rule and its
+ * code. One damaged byte then gives two groups, whatever the number of rules that need the bundle.
+ */
+export const groupByCause = <T extends Pick<Reason, 'rule' | 'state' | 'code' | 'findings' | 'action'>>(
+  entries: readonly T[],
+): readonly (readonly [T, ...T[]])[] => [
+  ...groupBy(entries, ({ rule, state, code = '', findings, action }) =>
+    JSON.stringify([
+      state,
+      action,
+      findings.length > 0 ? findings : action === UNDECIDED_ACTION ? [] : [rule, code],
+    ]),
+  ).values(),
+];
+
+/** Groups entries of one cause by what they are about. */
+export const groupByPlace = <T extends Pick<Violation, 'input' | 'subject' | 'path'> | Reason>(
+  entries: readonly T[],
+): readonly (readonly [T, ...T[]])[] => [
+  ...groupBy(entries, ({ input = '', subject, path = '' }) =>
+    JSON.stringify([input, subject, path]),
+  ).values(),
+];
+
+/** The message of the first entry, and the number of the others about the same. */
+export const formatMessages = ([first, ...others]: readonly [
+  Pick<Reason, 'message'>,
+  ...Pick<Reason, 'message'>[],
+]): string =>
+  others.length === 0 ? first.message : `${first.message}; and ${countNoun(others.length, 'more rule')}`;
+
+/** The drill of a violation and what went wrong in it, if the evidence of its bundle is known. */
+export function describeDrill({ inputs }: Decision, { input: at, subject }: Violation): string | undefined {
+  const bundles = at === undefined ? [] : (inputs[at]?.evidence ?? []);
+  const bundle = bundles.find(({ id }) => id === subject);
+  if (bundle?.outcome === undefined || bundle.verdict !== 'verified') return undefined;
+  const { drillId, targetId, verdict, assertions = [] } = bundle.outcome;
+  const bad = assertions
+    .filter(({ status }) => status !== 'passed')
+    .map(({ id, status }) => `${id} ${status}`);
+  const more = bad.length - MAX_NAMES;
+  const list = bad.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
+  const run = bundle.runId === undefined ? '' : `, run ${bundle.runId}`;
+  return `${drillId} on ${targetId}${run}: ${verdict}${bad.length === 0 ? '' : `; assertions: ${list}`}`;
+}
 
 /**
- * All violations, worst first: failed, undecided, warned, waived; and the warnings about the evidence that no violation
+ * All violations, worst first: failed, could not tell, warned, waived; and the warnings about the evidence that no violation
  * names. Unless the answer is `yes` there is at least one that is not waived, so that no format is empty if something is
  * wrong.
  */
@@ -91,7 +169,7 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
   const reasons = [
     ...violations.map((violation) => reasonOf(decision, violation, seen)),
     ...listWarnings(decision),
-  ].toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  ].toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
   const isExplained =
     decision.answer === 'yes' || reasons.some(({ state }) => state !== 'waived' && state !== 'warned');
   return isExplained ? reasons : [buildUnknownReason(decision), ...reasons];
@@ -111,6 +189,7 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
       path: escape(path),
       expected: escape(expected),
       actual: escape(actual),
+      drill: escape(describeDrill(decision, violation)),
       waiver: waiver && escapeText(`waived ${formatWaiver(waiver)}`),
     }),
     subject: escapeText(subject),
@@ -196,10 +275,11 @@ export function placeOf({ input, subject, path }: Reason): string {
 }
 
 export function listFacts(reason: Reason): readonly (readonly [name: string, value: string])[] {
-  const { expected, actual, findings, code, waiver, action, state } = reason;
+  const { expected, actual, drill, findings, code, waiver, action, state } = reason;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['expected', expected],
     ['actual', actual],
+    ['drill', drill],
     ['code', code],
     ['findings', findings.length === 0 ? undefined : [...new Set(findings)].join(', ')],
     ['waiver', waiver],

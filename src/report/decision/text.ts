@@ -4,16 +4,21 @@ import { RULES } from '../../policy/catalogue.ts';
 import {
   actionOf,
   ANSWER_WORDS,
+  describeDrill,
   formatAnswer,
+  formatMessages,
   formatWaiver,
+  groupByCause,
+  groupByPlace,
   listWarnings,
   type Reason,
+  sortRules,
+  STATE_WORDS,
   warningsOf,
 } from './reasons.ts';
 import { findGateCall, formatAsOf, formatFact, formatRunFact, formatTrust } from '../text/facts.ts';
 import { formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
-import { groupBy } from '../text/tally.ts';
 import { formatParameters } from '../text/vsa.ts';
 import type { SignedBy } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
@@ -28,10 +33,10 @@ const STATE_PAINT = {
   not_checked: 'caution',
   not_applicable: 'dim',
 } as const;
-const STATE_WIDTH = 15;
+const STATE_WIDTH = 16;
 const VIOLATION_TITLES = [
   ['Violations', 'failed'],
-  ['Undecided', 'not_checked'],
+  ['Could not tell', 'not_checked'],
   ['Warnings', 'warned'],
   ['Waived', 'waived'],
 ] as const;
@@ -39,32 +44,49 @@ const VIOLATION_TITLES = [
 const MAX_INPUTS = 50;
 
 /**
- * A decision as text: the answer first, then every rule with its violations, the failures last; with `full` also each
- * bundle, signer, envelope and summary that it rests on, with `verdict` the answer alone.
+ * A decision as text: the answer first, then the violations by cause, every rule with the worst first, and what it rests
+ * on; the failures and the answer again at the end. With `full` it has each bundle, signer, envelope and summary too,
+ * with `verdict` the answer alone.
  */
 export function formatDecision(page: Page, decision: Decision, detail: Detail = 'brief'): string[] {
   const { rules, inputs } = decision;
-  if (detail === 'verdict') return [formatFirstLine(page, decision)];
-  const failures = rules.flatMap(({ violations }) => violations.filter(({ state }) => state === 'failed'));
+  const answer = formatFirstLine(page, decision);
+  if (detail === 'verdict') return [answer];
+  const entries = rules
+    .flatMap(({ violations }) => violations)
+    .map((violation) => ({
+      ...violation,
+      findings: violation.findings ?? [],
+      action: actionOf(violation),
+      drill: describeDrill(decision, violation),
+    }));
   return [
-    formatFirstLine(page, decision),
+    answer,
     ...sections(page, [
-      { title: 'Policy', lines: formatPolicy(page, decision) },
-      { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: formatInputs(page, inputs) },
-      { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => formatBasis(page, input)) : [] },
-      { title: 'Rules', lines: rules.flatMap((rule) => formatRule(page, rule)) },
       ...VIOLATION_TITLES.map(([title, state]) => ({
         title,
         lines: [
-          ...rules.flatMap((rule) => formatViolations(page, rule, state)),
+          ...groupByCause(entries.filter((entry) => entry.state === state)).flatMap((group) =>
+            formatCause(page, group),
+          ),
           ...(state === 'warned'
             ? listWarnings(decision).flatMap((reason) => formatWarning(page, reason))
             : []),
         ],
       })),
       { title: 'Waivers that do not count', lines: formatUnusedWaivers(page, decision) },
-      buildFailuresSection(page, failures, ({ rule }) => rule),
+      { title: 'Rules', lines: sortRules(decision).flatMap((rule) => formatRule(page, rule)) },
+      { title: 'Policy', lines: formatPolicy(page, decision) },
+      { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: formatInputs(page, inputs) },
+      { title: 'Basis', lines: detail === 'full' ? inputs.flatMap((input) => formatBasis(page, input)) : [] },
+      buildFailuresSection(
+        page,
+        entries.filter(({ state }) => state === 'failed'),
+        ({ rule }) => rule,
+      ),
     ]),
+    '',
+    answer,
   ];
 }
 
@@ -164,20 +186,20 @@ function formatBundle(
 function formatRule(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
   const against = violations.filter((violation) => violation.state !== 'waived').length;
   const numbers = against === 0 ? countNoun(judged, 'subject') : `${count(against)} of ${count(judged)}`;
-  const label = `  ${state.replace('_', ' ').padEnd(STATE_WIDTH)} `;
+  const label = `  ${STATE_WORDS[state].padEnd(STATE_WIDTH)} `;
   return wrapLabel(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
-function formatViolations(page: Page, { rule, violations }: RuleResult, state: Violation['state']): string[] {
-  const kinds = groupBy(
-    violations.filter((violation) => violation.state === state),
-    (violation) => `${violation.code} ${actionOf(violation)}`,
-  );
-  return [...kinds.values()].flatMap((group) => [
-    `  ${page.paint.bold(rule)} ${group[0].code}`,
-    ...(state === 'waived' ? [] : wrapLabel(page, '    to do: ', actionOf(group[0]))),
-    ...formatFirst(group, MAX_CASES, (violation) => formatViolation(page, violation), 4),
-  ]);
+type Entry = Violation & Pick<Reason, 'findings' | 'action'> & { readonly drill: string | undefined };
+
+function formatCause(page: Page, group: readonly [Entry, ...Entry[]]): string[] {
+  const [{ state, action }] = group;
+  const names = [...new Set(group.map(({ rule, code }) => `${page.paint.bold(rule)} ${code}`))];
+  return [
+    ...names.map((name) => `  ${name}`),
+    ...(state === 'waived' ? [] : wrapLabel(page, '    to do: ', action)),
+    ...formatFirst(groupByPlace(group), MAX_CASES, (entries) => formatEntries(page, entries), 4),
+  ];
 }
 
 const formatWarning = (page: Page, { code, subject, message, action }: Reason): string[] => [
@@ -186,10 +208,11 @@ const formatWarning = (page: Page, { code, subject, message, action }: Reason): 
   ...wrapLabel(page, '    - ', `${subject}: ${message}`),
 ];
 
-function formatViolation(page: Page, violation: Violation): string[] {
-  const { findings = [], waiver } = violation;
+function formatEntries(page: Page, entries: readonly [Entry, ...Entry[]]): string[] {
+  const [{ findings, waiver, drill }] = entries;
   return [
-    ...formatCase(page, violation),
+    ...formatCase(page, { ...entries[0], message: formatMessages(entries) }),
+    ...formatCaseFact(page, 'drill', drill),
     ...formatCaseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
     ...formatCaseFact(page, 'waived', waiver && formatWaiver(waiver)),
   ];

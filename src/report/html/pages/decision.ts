@@ -1,7 +1,17 @@
 import { count, countNoun, isoTime } from '../../../bytes/text/wording.ts';
-import type { Decision, EvaluatedInput, RuleResult } from '../../../policy/decision.ts';
+import type { Decision, EvaluatedInput, RuleResult, RuleState } from '../../../policy/decision.ts';
 import { RULES } from '../../../policy/catalogue.ts';
-import { formatAnswer, type Reason, reasonsOf, warningsOf } from '../../decision/reasons.ts';
+import {
+  formatAnswer,
+  formatMessages,
+  groupByCause,
+  groupByPlace,
+  type Reason,
+  reasonsOf,
+  sortRules,
+  STATE_WORDS,
+  warningsOf,
+} from '../../decision/reasons.ts';
 import { findGateCall } from '../../text/facts.ts';
 import {
   type ItemColumn,
@@ -14,6 +24,7 @@ import {
   renderItems,
   renderSection,
   renderState,
+  renderTime,
   renderVerdict,
   toneOf,
   buildCallFact,
@@ -30,7 +41,7 @@ const CAVEATS = [
 const RULE_COLUMNS: readonly ItemColumn<RuleResult>[] = [
   ['Rule', ({ rule }) => html`<code>${rule}</code>`],
   ['What a pass states', ({ rule }) => RULES[rule].title],
-  ['State', ({ state }) => renderState(state)],
+  ['State', ({ state }) => renderRuleState(state)],
   ['Subjects', ({ judged }) => count(judged), 'number'],
 ];
 const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
@@ -43,22 +54,24 @@ const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
 ];
 
 export function renderDecisionPage(decision: Decision): string {
-  const { answer, inputs, rules } = decision;
-  const reasons = reasonsOf(decision).map(renderReason);
+  const { answer, inputs } = decision;
+  const reasons = groupByCause(reasonsOf(decision)).map(renderCause);
   const none = html`<p>No rule failed.</p>`;
-  return renderDocument(`Decision: ${answer.replaceAll('_', ' ')}`, [
+  const title = `Decision: ${answer.replaceAll('_', ' ')}`;
+  const sections = [
     renderHeader(
       'Decision of a gate',
       renderVerdict(answer, undefined, formatAnswer(decision)),
       renderFacts(listBasisFacts(decision)),
     ),
     renderSection('reasons', 'Reasons', reasons.length === 0 ? [none] : reasons),
-    renderSection('rules', 'Rules', [renderItems('Rules of the policy', RULE_COLUMNS, rules)]),
+    renderSection('rules', 'Rules', [renderItems('Rules of the policy', RULE_COLUMNS, sortRules(decision))]),
     renderCaveats(CAVEATS),
     renderSection('inputs', 'Appendix: every input', [
       renderItems(countNoun(inputs.length, 'input'), INPUT_COLUMNS, inputs),
     ]),
-  ]);
+  ];
+  return renderDocument(title, sections, { running: `${title}, as of ${isoTime(decision.asOfMs)}` });
 }
 
 const listBasisFacts = (decision: Decision) => {
@@ -69,31 +82,50 @@ const listBasisFacts = (decision: Decision) => {
     ...policy.sources.map(
       ({ path, digest }) => ['File of the policy', html`${quote(path)} ${quote(digest)}`] as const,
     ),
-    ['Decided as of', isoTime(asOfMs)],
+    ['Decided as of', renderTime(asOfMs)],
     buildTrustFact(trust),
     buildCallFact(run, findGateCall(decision)),
   ] as const;
 };
 
-const renderReason = (reason: Reason): Markup => html`<article class="finding ${toneOf(reason.state)}">
-<h3>${renderState(reason.state === 'not_checked' ? 'could_not_tell' : reason.state)} <code>${reason.rule}</code>: ${reason.title}</h3>
+const MAX_CASES = 20;
+
+/** A box for each cause, with its rules and what they are about. */
+function renderCause(group: readonly [Reason, ...Reason[]]): Markup {
+  const [{ state, title, action, findings }] = group;
+  const rules = [...new Set(group.map(({ rule }) => rule))];
+  const codes = [...new Set(group.flatMap(({ code }) => code ?? []))];
+  const places = groupByPlace(group);
+  const more = places.length - MAX_CASES;
+  return html`<article class="finding ${toneOf(state)}">
+<h3>${renderRuleState(state)} ${rules.map((rule) => html`<code>${rule}</code> `)}${rules.length === 1 ? `: ${title}` : undefined}</h3>
 ${renderFacts([
-  ['Expected', quoteText(reason.expected)],
-  ['Actual', quoteText(reason.actual)],
-  ['What', reason.message],
-  [
-    'Where',
-    [reason.input, reason.subject, reason.path].map((text) =>
-      text === undefined ? undefined : html`${quote(text)} `,
-    ),
-  ],
-  ['Code', reason.code === undefined ? undefined : html`<code>${reason.code}</code>`],
-  [
-    'Findings',
-    reason.findings.length === 0 ? undefined : reason.findings.map((code) => html`<code>${code}</code> `),
-  ],
-  ['Waiver', reason.waiver],
-  ['To do', reason.state === 'waived' ? undefined : omitCommands(reason.action)],
+  ['Code', codes.map((code) => html`<code>${code}</code> `)],
+  ['Findings', findings.length === 0 ? undefined : findings.map((code) => html`<code>${code}</code> `)],
+  ['To do', state === 'waived' ? undefined : omitCommands(action)],
 ])}
+${places.slice(0, MAX_CASES).map(renderPlace)}${more > 0 ? html`<p>${count(more)} more are in the JSON of the decision.</p>` : undefined}
 </article>
 `;
+}
+
+const renderPlace = (group: readonly [Reason, ...Reason[]]): Markup => {
+  const [reason] = group;
+  return html`<div class="case">${renderFacts([
+    ['Expected', quoteText(reason.expected)],
+    ['Actual', quoteText(reason.actual)],
+    ['What', formatMessages(group)],
+    ['Drill', quoteText(reason.drill)],
+    [
+      'Where',
+      [reason.input, reason.subject, reason.path].map((text) =>
+        text === undefined ? undefined : html`${quote(text)} `,
+      ),
+    ],
+    ['Waiver', reason.waiver],
+  ])}</div>`;
+};
+
+/** One word for a rule that could not be decided, as the answer has it. */
+const renderRuleState = (state: RuleState): Markup =>
+  renderState(state === 'not_checked' ? 'could_not_tell' : state, STATE_WORDS[state]);
