@@ -54,6 +54,11 @@ it('the first page of the site begins with the page of each user', () => {
   expect([...new Set(links.map(([, name]) => name))].slice(0, 3)).toEqual(['auditor', 'gate', 'archive']);
 });
 
+it('the page about the library leads to the API reference of every entry', () => {
+  const text = textOf(join(out, 'documents/start_library.html'));
+  for (const { entry } of PUBLIC) expect(text).toMatch(new RegExp(`href="../modules/${entry}\\.html"`));
+});
+
 it.each([
   ['part.DIGEST_MISMATCH', 'documents/codes.html#partdigest_mismatch'],
   ['zip.CRC_MISMATCH', 'documents/codes.html#zipcrc_mismatch'],
