@@ -10,7 +10,7 @@ import { COUNTS } from '../vectors/counts.ts';
 const OTHERS = ['cursors', 'policies', 'summaries', 'tool-sources'];
 /** The cases about covered bytes, which the second verifier does not count. */
 const UNSUPPORTED: Readonly<Record<string, number>> = { bundles: 3, exports: 7 };
-const MOST_LINES = 900;
+const MOST_LINES = 1_250;
 
 const PACKAGE = resolve(import.meta.dirname, '../../verifiers/python');
 const env = { PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' };
@@ -69,7 +69,7 @@ it('the verifier in Python fails an export after one byte of a part has changed'
   writeFileSync(path, before);
 });
 
-it(`the verifier in Python has at most ${MOST_LINES} lines`, () => {
+it(`the verifier in Python stays short enough to read: at most ${MOST_LINES} lines`, () => {
   const files = globSync('drillproof_verify/*.py', { cwd: PACKAGE });
   const lines = files.flatMap((file) => readFileSync(resolve(PACKAGE, file), 'utf8').trimEnd().split('\n'));
   expect(lines.length).toBeLessThanOrEqual(MOST_LINES);

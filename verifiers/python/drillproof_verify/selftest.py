@@ -24,113 +24,113 @@ _IDENTIFIERS = {
     "semver": rf"(?:(?:0|[1-9]\d*)\.){{2}}(?:0|[1-9]\d*)(?:-{_WORD}(?:\.{_WORD})*)?(?:\+{_ID}(?:\.{_ID})*)?",
 }
 
-def _check(faults):
-    refuse(faults)
-    return {}
+_KINDS = ("hex base64url strict-json canonical-json identifiers paths archives bundle-manifests"
+          " export-manifests der-signatures signatures key-files trust-stores judge-key attestations dsse bundles"
+          " exports receipts")
 
 def _verdict(found, **members):
     valid = found.verdict in ("verified", "intact", "valid", "not_checked")
     return {"valid": valid, "result": found.verdict, "codes": sorted(found.codes)} | members
 
-def _archives(case):
-    found = Archive(case["zip"], case.get("limits"))
-    rows = [(name, found.read(name)) for name in found.entries]
-    entries = [{"name": name, "bytes": len(data), "digest": sha256(data)} for name, data in rows]
-    return {"entries": entries, "warnings": sorted(found.warnings)}
+def _answer_document(kind, case):
+    """The details of a case without a key; `None` for the other kinds."""
+    details, limits = {}, case.get("limits", {})
+    match kind:
+        case "hex":
+            details = {"base64": base64.b64encode(from_hex(case["text"])).decode()}
+        case "base64url":
+            details = {"hex": from_base64url(case["text"]).hex()}
+        case "strict-json":
+            value = parse(case["hex"], case.get("maxBytes", 1 << 26), case.get("maxValues", 1_000_000))
+            details = {"canonical": canonical(value).decode()}
+        case "canonical-json":
+            details = {"canonical": canonical(json.loads(case["json"], parse_int=float)).decode()}
+        case "identifiers":
+            refuse({"": not re.fullmatch(_IDENTIFIERS[case["format"]], case["text"], re.ASCII)})
+        case "paths":
+            refuse({"zip.NAME_INVALID": not all(map(is_path, case["paths"])),
+                    "zip.ENTRY_DUPLICATE": not are_distinct(case["paths"])})
+        case "archives":
+            found = Archive(case["zip"], limits)
+            rows = [(name, found.read(name)) for name in found.entries]
+            entries = [{"name": name, "bytes": len(data), "digest": sha256(data)} for name, data in rows]
+            details = {"entries": entries, "warnings": sorted(found.warnings)}
+        case "bundle-manifests":
+            manifest = read_manifest(case["manifest"], "bundle", limits.get("objects"))
+            details = {"digest": sha256(case["manifest"]), "objects": len(manifest["objects"])}
+        case "export-manifests":
+            manifest = read_manifest(case["manifest"], "export", limits.get("parts"))
+            details = {"digest": sha256(case["manifest"]), "selectionDigest": selection_digest(manifest),
+                       "parts": len(manifest["parts"]), "localReports": len(manifest["localReports"])}
+        case _:
+            return None
+    return details
 
-def _manifests(case, kind):
-    manifest = read_manifest(case["manifest"], kind, *case.get("limits", {}).values())
-    counts = {name: len(manifest[name]) for name in ("objects", "parts", "localReports") if name in manifest}
-    selection = {"selectionDigest": selection_digest(manifest)} if kind == "export" else {}
-    return {"digest": sha256(case["manifest"])} | counts | selection
+def _answer_signed(kind, case):
+    """The details of a case with keys."""
+    from . import bundles, exports, trust  # they need `cryptography`, which takes long to load
 
-def _load_trust():
-    """The kinds that need `cryptography`, which takes longer to load than the other kinds to answer."""
-    from . import bundles, exports, trust
-
-    def caller(case):
-        store = trust.TrustStore(case["trust"]) if "trust" in case else None
-        options = {name: case[name] for name in ("expect", "limits", "depth", "threshold") if name in case}
-        return trust.Caller(trust=store, as_of=case["asOfMs"], **options)
-
-    def check_signature(case):
-        point, message, signature = (bytes.fromhex(case[name]) for name in ("point", "message", "signature"))
-        trust.read_point(point)
-        return _check({"encoding.DER_INVALID": not trust.is_der_signature(signature),
-                       "attestation.SIGNATURE_INVALID": not trust.verifies(point, message, signature)})
-
-    def read_key(case):
-        point, period = trust.read_key_file(case["base64"], case["use"])
-        dates = {"notBeforeMs": period[0], "notAfterMs": period[1], "fromCertificate": True} if period else {}
-        return {"point": point.hex(), "keyId": trust.key_id(point)} | dates
-
-    def read_store(case):
-        rows = sorted(trust.TrustStore(case["base64"]).keys.items())
-        return {"keys": [{"issuer": issuer, "keyId": kid, "purposes": sorted(set(key.purposes)),
-                          "compromised": key.compromised} for (issuer, kid), key in rows]}
-
-    def judge(case):
-        claims, store = case["statement"], trust.TrustStore(case["trust"])
-        _, faults, notes, unchecked = store.judge(claims, claims["purpose"], claims, claims.get("asOfMs"))
-        return {"valid": not faults, "codes": sorted(faults | notes), "unchecked": unchecked}
-
-    def attest(case):
-        signed = trust.verify_attestation(case["attestation"], "evidence", case, caller(case))
-        digest = signed.statement and signed.statement["subject"]["manifestDigest"]
-        differs = digest and digest != case.get("manifestDigest", digest)
-        signed.codes |= {"attestation.SUBJECT_MISMATCH"} if differs else set()
-        return _verdict(signed)
-
-    def read_dsse(case):
-        if "part" in case:
-            return _verdict(bundles.Bundle(case["part"], caller(case), [case["envelope"]]))
-        purpose, manifest = case.get("purpose", "evidence"), case.get("manifest")
-        return _verdict(bundles.verify_detached(case["envelope"], purpose, manifest, caller(case)))
-
-    def read_export(case):
-        files = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}
-        source, envelopes = Archive(case["zip"]) if "zip" in case else files, case.get("envelopes", [])
-        export = exports.Export(source, caller(case), case.get("irregular", ()), map(str.encode, envelopes))
-        return _verdict(export, completeness=export.completeness)
-
-    def read_receipts(case):
-        files = {path: text.encode() for path, text in case["files"].items()}
-        return _verdict(exports.Receipts(files, case.get("expectHead"), case.get("single")))
-
-    return {
-        "signatures": check_signature, "key-files": read_key, "trust-stores": read_store, "judge-key": judge,
-        "attestations": attest, "dsse": read_dsse, "exports": read_export, "receipts": read_receipts,
-        "bundles": lambda case: _verdict(bundles.Bundle(case["zip"], caller(case))),
-        "der-signatures": lambda case: _check({
-            "encoding.DER_INVALID": not trust.is_der_signature(bytes.fromhex(case["hex"]))}),
-    }
-
-_KINDS = {
-    "hex": lambda case: {"base64": base64.b64encode(from_hex(case["text"])).decode()},
-    "base64url": lambda case: {"hex": from_base64url(case["text"]).hex()},
-    "strict-json": lambda case: {"canonical": canonical(parse(
-        case["hex"], case.get("maxBytes", 1 << 26), case.get("maxValues", 1_000_000))).decode()},
-    "canonical-json": lambda case: {
-        "canonical": canonical(json.loads(case["json"], parse_int=float)).decode()},
-    "identifiers": lambda case: _check({
-        "": not re.fullmatch(_IDENTIFIERS[case["format"]], case["text"], re.ASCII)}),
-    "paths": lambda case: _check({"zip.NAME_INVALID": not all(map(is_path, case["paths"])),
-                                  "zip.ENTRY_DUPLICATE": not are_distinct(case["paths"])}),
-    "archives": _archives, "bundle-manifests": lambda case: _manifests(case, "bundle"),
-    "export-manifests": lambda case: _manifests(case, "export"),
-}
+    store = trust.TrustStore(case["trust"]) if "trust" in case else None
+    options = {name: case[name] for name in ("expect", "limits", "depth", "threshold") if name in case}
+    caller, details = trust.Caller(trust=store, as_of=case.get("asOfMs"), **options), {}
+    match kind:
+        case "der-signatures":
+            refuse({"encoding.DER_INVALID": not trust.is_der_signature(bytes.fromhex(case["hex"]))})
+        case "signatures":
+            names = ("point", "message", "signature")
+            point, message, signature = (bytes.fromhex(case[name]) for name in names)
+            trust.read_point(point)
+            refuse({"encoding.DER_INVALID": not trust.is_der_signature(signature),
+                    "attestation.SIGNATURE_INVALID": not trust.verifies(point, message, signature)})
+        case "key-files":
+            point, period = trust.read_key_file(case["base64"], case["use"])
+            details = {"point": point.hex(), "keyId": trust.key_id(point)}
+            if period:
+                details |= {"notBeforeMs": period[0], "notAfterMs": period[1], "fromCertificate": True}
+        case "trust-stores":
+            rows = sorted(trust.TrustStore(case["base64"]).keys.items())
+            details = {"keys": [{"issuer": issuer, "keyId": kid, "purposes": sorted(set(key.purposes)),
+                                 "compromised": key.compromised} for (issuer, kid), key in rows]}
+        case "judge-key":
+            claims = case["statement"]
+            _, faults, notes, unchecked = store.judge(claims, claims["purpose"], claims, claims.get("asOfMs"))
+            details = {"valid": not faults, "codes": sorted(faults | notes), "unchecked": unchecked}
+        case "attestations":
+            signed = trust.verify_attestation(case["attestation"], "evidence", case, caller)
+            digest = signed.statement and signed.statement["subject"]["manifestDigest"]
+            differs = digest and digest != case.get("manifestDigest", digest)
+            signed.codes |= {"attestation.SUBJECT_MISMATCH"} if differs else set()
+            details = _verdict(signed)
+        case "dsse" if "part" in case:
+            details = _verdict(bundles.Bundle(case["part"], caller, [case["envelope"]]))
+        case "dsse":
+            purpose, manifest = case.get("purpose", "evidence"), case.get("manifest")
+            details = _verdict(bundles.verify_detached(case["envelope"], purpose, manifest, caller))
+        case "bundles":
+            details = _verdict(bundles.Bundle(case["zip"], caller))
+        case "exports":
+            files = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}
+            source, envelopes = Archive(case["zip"]) if "zip" in case else files, case.get("envelopes", [])
+            irregular = case.get("irregular", ())
+            export = exports.Export(source, caller, irregular, map(str.encode, envelopes))
+            details = _verdict(export, completeness=export.completeness)
+        case "receipts":
+            files = {path: text.encode() for path, text in case["files"].items()}
+            details = _verdict(exports.Receipts(files, case.get("expectHead"), case.get("single")))
+    return details
 
 def answer(folder):
     """The exit code of a case and its details."""
     case = json.loads((folder / "case.json").read_text("utf-8"))
-    kind = _KINDS.get(case["kind"]) or _load_trust().get(case["kind"])
-    if kind is None or case["input"].get("coverage"):
+    kind, given = case["kind"], case["input"]
+    if kind not in _KINDS.split() or "coverage" in given:
         return 77, None
-    files = {name: (folder / file).read_bytes() for name, file in case["files"].items()}
-    for row in case["input"].get("files", []) if case["kind"] == "exports" else []:
+    given |= {name: (folder / file).read_bytes() for name, file in case["files"].items()}
+    for row in given.get("files", []) if kind == "exports" else []:
         row["data"] = (folder / row["file"]).read_bytes()
     try:
-        details = kind({**case["input"], **files})
+        details = _answer_document(kind, given)
+        details = _answer_signed(kind, given) if details is None else details
     except Fault as fault:
         return 1, {"code": str(fault)} if str(fault) else {}
     return 0 if details.pop("valid", True) else 1, details

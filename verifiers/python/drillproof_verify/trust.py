@@ -15,9 +15,9 @@ _SPKI = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 _JWK = {"kty", "crv", "x", "y", "d", "use", "alg", "kid", "key_ops", "ext", "x5u", "x5c", "x5t", "x5t#S256"}
 _FORMS = {"evidence": "attestation.v1", "export": "export-attestation.v1"}
 _NOTES = re.compile(  # warnings and notes; every other code is an error, but io codes leave a verdict open
-    r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED"
-    r"|dsse\.SIGNATURE_UNCOUNTED|bundle\.UNSIGNED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED|bag\.TAG_UNLISTED"
-    r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)")
+    r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED|bundle\.UNSIGNED"
+    r"|dsse\.SIGNATURE_UNCOUNTED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED"
+    r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)|bag\.TAG_UNLISTED")
 
 def failed(codes):
     """Whether one of the codes is an error that lets evidence fail."""
