@@ -25,20 +25,20 @@ class Bundle:
         manifest = self.manifest
         self.source_bytes = len(raw) + sum(row["bytes"] for row in manifest["objects"])
         self.codes |= compare_expected(expect, manifest, self.digest)
-        result, faults = self._check_objects(archive)
+        result, damaged, faults = self._check_objects(archive)
         signed = [verify_envelope(envelope, "evidence", manifest, caller) for envelope in envelopes]
         if self.signed:
             signed.append(verify_attestation(archive.read("attestation.json"), "evidence", manifest, caller))
-        # nothing but the digest of the manifest is compared if a listed object does not match
-        ignored = {"bundle.BINDING_MISMATCH"} if failed(faults - {"object.EXTRA"}) else set()
-        bound = [check_binding(statement, self.digest, manifest, result) - ignored for statement in signed]
-        self.codes |= faults.union(*bound, *(statement.codes for statement in signed))
+        for statement in signed:
+            self.codes |= statement.codes | check_binding(statement, self.digest, manifest, result, damaged)
+        self.codes |= faults
         self.codes |= codes_of({"bundle.UNSIGNED": not signed})
         self.trusted = bool(signed) and all(statement.verdict == "valid" for statement in signed)
 
     def _check_objects(self, archive):
-        """Compare the entries with the manifest: the run result if it is valid, and the codes."""
+        """The run result if it is valid, the roles of objects that do not match their rows, and the codes."""
         rows, result, codes = {row["path"]: row for row in self.manifest["objects"]}, None, set()
+        damaged = {row.get("role") for row in rows.values()}
         expected = [name for name in ("manifest.json", "attestation.json", *rows) if name in archive.entries]
         actual = sorted(archive.entries, key=lambda name: archive.entries[name].offset)
         extra = [name for name in actual if name not in expected]
@@ -50,12 +50,13 @@ class Bundle:
                 faults = codes_of({"object.BYTES_MISMATCH": len(raw) != row["bytes"],
                                    "object.DIGEST_MISMATCH": sha256(raw) != row["digest"]})
                 codes |= faults
+                damaged -= set() if faults else {row.get("role")}
                 if row.get("role") == "run-result" and not faults:
                     document = parse_canonical(raw)
                     refuse({"bundle.RUN_RESULT_INVALID": not fits("run-result.v1", document)})
                     result = document
                     codes |= _find_contradictions(result)
-        return result, codes
+        return result, damaged & SIGNED_ROLES.keys(), codes
 
 def compare_expected(expect, actual, digest):
     """The codes of what the caller expects and a manifest does not have."""
@@ -64,14 +65,15 @@ def compare_expected(expect, actual, digest):
     actual = {**actual, "manifestDigest": digest}
     return {f"expect.{names[name]}_MISMATCH" for name, value in expect.items() if actual.get(name) != value}
 
-def check_binding(signed, digest, manifest, result=None):
-    """Compare every signed field with what it names (formats §2, Bound when signed)."""
+def check_binding(signed, digest, manifest, result=None, damaged=frozenset()):
+    """Compare signed fields with what they name, unless it is damaged (formats §2, Bound when signed)."""
     if signed.statement is None:
         return set()
     subject = signed.statement["subject"]
     roles = {row.get("role"): row["digest"] for row in manifest["objects"]}
-    pairs = [(subject[name + "Hash"], roles.get(role)) for role, name in SIGNED_ROLES.items()]
-    pairs.append((subject["runId"], manifest["runId"]))
+    intact = SIGNED_ROLES.keys() - damaged
+    pairs = [(subject[SIGNED_ROLES[role] + "Hash"], roles.get(role)) for role in intact]
+    pairs += [] if damaged else [(subject["runId"], manifest["runId"])]
     if result:
         identity, inputs = result["identity"], subject["reproduction"]
         pairs.append((subject["runId"], identity["runId"]))

@@ -24,9 +24,9 @@ _IDENTIFIERS = {
     "semver": rf"(?:(?:0|[1-9]\d*)\.){{2}}(?:0|[1-9]\d*)(?:-{_WORD}(?:\.{_WORD})*)?(?:\+{_ID}(?:\.{_ID})*)?",
 }
 
-_KINDS = ("hex base64url strict-json canonical-json identifiers paths archives bundle-manifests"
-          " export-manifests der-signatures signatures key-files trust-stores judge-key attestations dsse bundles"
-          " exports receipts")
+_KINDS = ("hex base64url strict-json canonical-json identifiers paths archives bundle-manifests dsse bundles"
+          " export-manifests der-signatures signatures key-files trust-stores judge-key attestations exports"
+          " receipts")
 
 def _verdict(found, **members):
     valid = found.verdict in ("verified", "intact", "valid", "not_checked")

@@ -166,15 +166,16 @@ class Signed:
     def check(self, statement, message, signatures, purpose, scope, caller):
         """Check the type and the time, the key that the statement names, and a signature with that key."""
         expected = f"urn:drillproof:attestation:{purpose}:v1"
-        refuse({"attestation.PREDICATE_UNSUPPORTED": statement["predicateType"] != expected,
-                "attestation.SIGNATURE_ENCODING": not any(map(is_der_signature, signatures))})
-        self.statement = statement
-        self.codes |= codes_of({"attestation.ISSUED_IN_FUTURE": statement["issuedAtMs"] > caller.as_of,
+        self.statement, encoded = statement, any(map(is_der_signature, signatures))
+        self.codes |= codes_of({"attestation.PREDICATE_UNSUPPORTED": statement["predicateType"] != expected,
+                                "attestation.SIGNATURE_ENCODING": not encoded,
+                                "attestation.ISSUED_IN_FUTURE": statement["issuedAtMs"] > caller.as_of,
                                 "trust.STORE_ABSENT": caller.trust is None})
         if caller.trust is not None:
             judged = caller.trust.judge(statement, purpose, scope, caller.as_of)
             self.key, faults, notes, self.unchecked = judged
-            forged = self.key and not any(verifies(self.key.point, message, each) for each in signatures)
+            verified = self.key and any(verifies(self.key.point, message, each) for each in signatures)
+            forged = self.key and encoded and not verified
             self.codes |= faults | notes | codes_of({"attestation.SIGNATURE_INVALID": forged})
 
 def verify_attestation(data, purpose, scope, caller):
