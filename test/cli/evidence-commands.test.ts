@@ -226,3 +226,24 @@ it('inspect --quiet prints nothing on standard error', async () => {
   const { stderr } = await call('inspect --export-signature export --out sig-quiet --quiet');
   expect(stderr).toBe('');
 });
+
+it.each([
+  'keys generate --out quiet.pem',
+  'keys add quiet.pub.pem --issuer quiet --trust quiet.json',
+  `${PACK} --out quiet.zip`,
+  'export quiet.zip --out evexp_000000000009 --id evexp_000000000009',
+  'scrub evexp_000000000009',
+  `verify export ${TRUST} --format json=quiet-a.json`,
+  'verify quiet.zip --accept intact --format json=quiet-b.json',
+  'diff quiet-a.json quiet-b.json',
+  'inspect --export-signature export --out quiet-signature',
+])('%s --quiet prints one line', async (line) => {
+  expect((await call(`${line} --quiet`)).stdout).toMatch(/^[^\n]+\n$/);
+});
+
+it.each(['inspect export', 'keys list trust.json', 'policy explain'])(
+  '%s prints its list with --quiet too',
+  async (line) => {
+    expect(await expectPass(`${line} --quiet`)).toBe(await expectPass(line));
+  },
+);

@@ -9,7 +9,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime, parseNumberBetween } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeFacts, writeProduct, writeList } from '../shared/output/product.ts';
 
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
 
@@ -141,7 +141,7 @@ export const defineTokenList = (command: CliCommand, cli: Cli): CliCommand =>
         ]);
         const lines = formatTable(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
         const text = lines === '' ? 'The organization has no tokens.\n' : lines;
-        await writeProduct(cli, { kind: 'tokens', tokens }, text);
+        await writeList(cli, { kind: 'tokens', tokens }, text);
       },
     )
     .examples({ 'who can read': 'drillproof admin token list --organization org_0123456789ab' });

@@ -8,6 +8,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import type { OptionsOf } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
 import { openReportSigning, REPORT_SIGNING } from '../shared/input/signing.ts';
+import { selectText } from '../shared/output/product.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../exit.ts';
 
@@ -41,7 +42,9 @@ async function diff(cli: Cli, before: string, after: string, options: OptionsOf<
   const report = diffReports(await read(cli, before), await read(cli, after));
   const json = cli.format === 'json' ? stableJson(report) : undefined;
   const signed = json === undefined ? undefined : await sign?.(json);
-  await cli.stdout.write(signed ?? json ?? renderDiff(report, describeLook(cli, cli.stdout)));
+  await cli.stdout.write(
+    signed ?? json ?? selectText(cli, renderDiff(report, describeLook(cli, cli.stdout))),
+  );
   cli.exitCode = report.equal ? EXIT.pass : EXIT.bad;
 }
 

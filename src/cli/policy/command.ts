@@ -22,7 +22,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { caFileOption, FORCE, QUIET, STANDARD } from '../shared/options/options.ts';
 import type { OptionsOf } from '../shared/options/option.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { alignFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, writeList } from '../shared/output/product.ts';
 import { openPolicy } from '../shared/input/policy.ts';
 import { test, TEST } from './run.ts';
 import { wrapLabel, type Page, sections } from '../../report/text/page.ts';
@@ -159,7 +159,7 @@ async function explain(cli: Cli, file: string | undefined, options: ReadOptions)
     waivers: layer.waivers ?? [],
   }));
   const page = pageOf(describeLook(cli, cli.stdout));
-  await writeProduct(
+  await writeList(
     cli,
     { kind: 'policy-words', name, digest, sources, policies, unasked: listMissingRules(layers) },
     formatPolicyWords(page, policy, cli.now()),

@@ -8,7 +8,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseDigest, STANDARD } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../exit.ts';
-import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
+import { writeProduct, alignFacts, formatTable, writeList } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
@@ -95,7 +95,7 @@ async function list(cli: Cli, path: string): Promise<void> {
     ...defined({ evidenceExportId, head }),
     receipts,
   }));
-  await writeProduct(cli, { kind: 'receipts.listed', mirrors: items }, formatReceipts(mirrors));
+  await writeList(cli, { kind: 'receipts.listed', mirrors: items }, formatReceipts(mirrors));
   if (mirrors.every(({ report }) => report.receipts.length === 0)) cli.exitCode = EXIT.unchecked;
 }
 

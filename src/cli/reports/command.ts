@@ -10,7 +10,7 @@ import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { type RemoteOptions, remoteOptions, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { formatTable, writeProduct } from '../shared/output/product.ts';
+import { formatTable, writeList } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
@@ -49,7 +49,7 @@ async function listReports(cli: Cli, what: string, options: RemoteOptions): Prom
     shortId(archive.digest),
   ]);
   const heading = ['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'];
-  await writeProduct(cli, { kind: 'local-reports', items }, listText(heading, rows));
+  await writeList(cli, { kind: 'local-reports', items }, listText(heading, rows));
 }
 
 /**
@@ -123,6 +123,6 @@ async function listLocalReports(cli: Cli, path: string): Promise<void> {
       row.path,
     ]);
     const heading = ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'];
-    await writeProduct(cli, { kind: 'local-reports', items }, listText(heading, rows));
+    await writeList(cli, { kind: 'local-reports', items }, listText(heading, rows));
   });
 }

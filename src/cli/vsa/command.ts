@@ -5,6 +5,7 @@ import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook } from '../cli.ts';
 import { readEvidenceInput } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
+import { selectText } from '../shared/output/product.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import {
@@ -91,6 +92,7 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
     ...defined({ threshold: options.threshold }),
   });
   const look = describeLook(cli, cli.stdout);
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderSummaryReport(report, look));
+  const text = selectText(cli, renderSummaryReport(report, look));
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : text);
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }

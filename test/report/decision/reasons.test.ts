@@ -187,7 +187,9 @@ describe('the causes of a decision', () => {
       [...NEEDS],
     ]);
     expect(decisionRenderers.html(one).match(/<article/g)).toHaveLength(2);
-    expect(decisionRenderers.text(one, { width: Infinity })).toContain('outcome.status is not attested; and 2 more rules');
+    expect(decisionRenderers.text(one, { width: Infinity })).toContain(
+      'outcome.status is not attested; and 2 more rules',
+    );
   });
 
   it('are separate for rules with different codes and no finding', () => {

@@ -6,8 +6,15 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
 import type { Run } from '../../../verify/report.ts';
 
-/** Writes the result of a command: these members as JSON, or the text. */
-export async function writeProduct(
+/** Writes the result of a command: these members as JSON, or the text, of which --quiet leaves the first line. */
+export const writeProduct = (
+  cli: Cli,
+  json: Readonly<Record<string, unknown>>,
+  text: string,
+): Promise<void> => writeList(cli, json, selectText(cli, text));
+
+/** `writeProduct` of a result that is a list or a description, which --quiet leaves as it is. */
+export async function writeList(
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
   text: string,
@@ -15,6 +22,10 @@ export async function writeProduct(
   if (cli.format === 'json') await cli.stdout.write(stableJson({ schemaVersion: 1, ...json }));
   else await writeFolded(cli.stdout, text);
 }
+
+/** A result as text: with --quiet its first line. */
+export const selectText = ({ quiet }: Cli, text: string): string =>
+  quiet ? text.replace(/\n[^]+$/, '\n') : text;
 
 /** Formats escaped cells in aligned columns under a heading; empty without rows. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {

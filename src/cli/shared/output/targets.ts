@@ -4,6 +4,7 @@ import { type FormatTarget, usageError } from '../options/values.ts';
 import { EXIT } from '../../exit.ts';
 import { describeFailure, formatFailureText } from './failure.ts';
 import { checkOutputFile, removeStale, writeOutputFile } from './output-file.ts';
+import { selectText } from './product.ts';
 
 export type Outputs<F extends string> = {
   readonly shown: F;
@@ -71,7 +72,7 @@ export async function writeRenderings<F extends string>(
     await writeOutputFile(cli, file, [Buffer.from(await render(format))], { force }).catch((error: unknown) =>
       unwritten.push(error),
     );
-  if (shown === 'text') await writeFolded(cli.stdout, onStdout);
+  if (shown === 'text') await writeFolded(cli.stdout, selectText(cli, onStdout));
   else await cli.stdout.write(onStdout);
   await reportUnwritten(cli, unwritten);
 }
