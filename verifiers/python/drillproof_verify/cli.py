@@ -11,7 +11,8 @@ import time
 from .archive import Archive
 from .bundles import Bundle, verify_detached
 from .documents import Fault
-from .exports import Export, Receipts
+from .exports import Export
+from .mirrors import Receipts
 from .trust import Caller, TrustStore
 
 _EMPTY = {"parts", "local-reports", "receipts", ".drillproof-mirror", ".drillproof-mirror/lease",

@@ -182,7 +182,7 @@ def read_manifest(raw, kind, limit=None):
     """Parse a "bundle" or "export" manifest and check everything that it can break by itself."""
     manifest, invalid = parse_canonical(raw), f"{kind}.MANIFEST_INVALID"
     lists = ("objects",) if kind == "bundle" else ("parts", "localReports")
-    limit = limit or (99_998 if kind == "bundle" else 10_000)
+    limit = {"bundle": 99_998, "export": 10_000}[kind] if limit is None else limit
     rows = [manifest.get(name) for name in lists] if isinstance(manifest, dict) else []
     exceeded = any(isinstance(row, list) and len(row) > limit for row in rows)
     refuse({"bundle.OBJECTS_EXCEEDED" if kind == "bundle" else "export.PARTS_EXCEEDED": exceeded,

@@ -1,18 +1,17 @@
-"""Exports, the bags around them, and the receipts of mirrors (formats §1, §4; RFC 8493)."""
-import datetime
+"""Exports: folders, archives and bags (formats §1, §4)."""
 import functools
 import re
 
 from .archive import Archive
 from .bundles import Bundle, compare_expected, verify_list
-from .documents import (MEBIBYTE, Fault, blame, codes_of, collect, fits, is_path, parse, read_manifest,
-                        refuse, selection_digest, sha256)
+from .documents import (MEBIBYTE, blame, codes_of, collect, fits, parse, read_manifest, refuse,
+                        selection_digest, sha256)
+from .mirrors import RECEIPT, check_bag, read_receipt, read_sums, receipt_name
 from .trust import failed, read_envelope, verify_attestation, verify_envelope
 
 _RANK = ("verified", "intact", "incomplete", "failed")
 _DOCUMENTS = ("manifest.json", "export.json", "export-attestation.json")
 _SHARED = ("evidenceExportId", "organizationId", "scope", "fromAtMs", "throughAtMs", "selectionDigest")
-_RECEIPT = re.compile(r"receipts/[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{12}\.json")
 _MIRROR = re.compile(r"\.drillproof-mirror/(lock|claim\.json|lease/\d+|partial/[^/]+)"
                      r"|\.drillproof/scrub/[^/]+\.jsonl")
 
@@ -107,7 +106,7 @@ class Export:
     def _check_other(self, path):
         """Check a file that no row lists."""
         refuse({"export.FILE_IRREGULAR": path in self.irregular})
-        if path not in _DOCUMENTS and path != "SHA256SUMS" and not _RECEIPT.fullmatch(path):
+        if path not in _DOCUMENTS and path != "SHA256SUMS" and not RECEIPT.fullmatch(path):
             extra = {"parts": "part.EXTRA", "local-reports": "local-report.EXTRA"}
             code = extra.get(path.partition("/")[0], "export.FILE_UNCOVERED")
             self.codes |= codes_of({code: not _MIRROR.fullmatch(path)})
@@ -119,7 +118,7 @@ class Export:
                 rows = read_sums(raw, "[0-9a-f]{64}", " [ *]")
                 differ = any(digests.get(name, row) != row for name, row in rows.items())
                 refuse({"": differ or not raw.endswith(b"\n")})
-            elif _RECEIPT.fullmatch(path):
+            elif RECEIPT.fullmatch(path):
                 refuse({"": receipt_name(raw, read_receipt(raw)) != path})
 
     def _check_bytes(self, row, kind):
@@ -156,91 +155,3 @@ class Export:
         differs = resource and any(resource.get(name) != expected[name] for name in expected)
         self.codes |= codes_of({"export.SELECTION_MISMATCH": order != sorted(order),
                                 "export.RESOURCE_MISMATCH": differs})
-
-def read_sums(raw, checksum, gap):
-    """The digests in a file of checksums by path."""
-    with blame("bag.INVALID", UnicodeDecodeError):
-        lines = raw.decode("utf-8").removesuffix("\n").split("\n")
-    rows = [re.fullmatch(f"({checksum}){gap}(.+?)\r?", line) for line in lines]
-    valid = all(row and is_path(row[2]) for row in rows) and len({row[2] for row in rows}) == len(rows)
-    refuse({"bag.INVALID": not valid})
-    return {row[2]: "sha256:" + row[1].lower() for row in rows}
-
-def check_bag(files):
-    """The codes of the bag around an export."""
-    pattern = rb"BagIt-Version: (\d+\.\d+)\r?\nTag-File-Character-Encoding: ([^\r\n]+)(\r?\n)?"
-    declaration, codes = re.fullmatch(pattern, files["bagit.txt"]()), set()
-    supported = declaration and declaration[1] in (b"0.97", b"1.0") and declaration[2] == b"UTF-8"
-    refuse({"bag.INVALID": not declaration})
-    if not supported or "manifest-sha256.txt" not in files:
-        return {"bag.UNSUPPORTED"}
-    payload = {path: read() for path, read in files.items() if path.startswith("data/")}
-    tags = {path: read() for path, read in files.items() if path not in payload}
-    sums = {path for path in tags if re.fullmatch(r"tagmanifest-[a-z0-9]+\.txt", path)}
-    for path in [path for path in tags if re.fullmatch(r"(tag)?manifest-[a-z0-9]+\.txt", path)]:
-        with collect(codes):
-            rows, kind, own = read_sums(tags[path], "[0-9A-Fa-f]+", "[ \t]+\\*?"), "PAYLOAD", payload
-            if path in sums:
-                refuse({"bag.INVALID": rows.keys() & (payload.keys() | sums)})
-                kind, own = "TAG", {name: raw for name, raw in tags.items() if name not in sums}
-            differs = any(sha256(own[name]) != rows[name] for name in rows.keys() & own.keys())
-            codes |= codes_of({
-                f"bag.{kind}_MISSING": rows.keys() - own.keys(),
-                f"bag.{kind}_MISMATCH": path.endswith("sha256.txt") and differs,
-                "bag.TAG_UNLISTED" if path in sums else "bag.PAYLOAD_EXTRA": own.keys() - rows.keys()})
-    oxum = re.search(rb"^Payload-Oxum: *(\d+)\.(\d+) *\r?$", tags.get("bag-info.txt", b""), re.MULTILINE)
-    actual = (sum(map(len, payload.values())), len(payload))
-    return codes | codes_of({"bag.PAYLOAD_MISMATCH": oxum and tuple(map(int, oxum.groups())) != actual})
-
-def read_receipt(raw):
-    """The receipt, which must have the form of one of its two versions."""
-    with blame("receipt.DAMAGED"):
-        receipt = parse(raw)
-        refuse({"": not fits("mirror-receipt.v1", receipt) and not fits("mirror-receipt.v2", receipt)})
-        refuse({"": (receipt["outcome"] == "complete") != (not receipt["failures"])})
-    return receipt
-
-def receipt_name(raw, receipt):
-    """The only name that a receipt may have."""
-    seconds, milliseconds = divmod(receipt["finishedAtMs"], 1000)
-    with blame("receipt.DAMAGED", ValueError, OverflowError, OSError):
-        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return f"receipts/{moment:%Y%m%dT%H%M%S}.{milliseconds:03}Z-{sha256(raw)[7:19]}.json"
-
-class Receipts:
-    """The verification of the chain of receipts among the bytes of files, or of a single receipt."""
-    def __init__(self, files, head=None, single=None):
-        self.codes, receipts = codes_of({"receipt.ALONE": single}), {}
-        for path in sorted(path for path in files if path.startswith("receipts/")):
-            with collect(self.codes):
-                receipts[path] = read_receipt(files[path])
-        digests = {path: sha256(raw) for path, raw in files.items()}
-        if not single:
-            self._check_chain(receipts, digests, files)
-            self.codes |= codes_of({"receipt.HEAD_MISMATCH": head and head not in digests.values()})
-        self.verdict = "invalid" if failed(self.codes) or not receipts else "valid"
-
-    def _check_chain(self, receipts, digests, files):
-        names = ("evidenceExportId", "organizationId", "manifestDigest")
-        identities = [tuple(receipt[name] for name in names) for receipt in receipts.values()]
-        if "manifest.json" in files:
-            manifest = parse(files["manifest.json"])
-            identities.insert(0, (*(manifest[name] for name in names[:2]), digests["manifest.json"]))
-        links = [receipt["previous"]["path"] for receipt in receipts.values() if "previous" in receipt]
-        old = [path for path in receipts if receipts[path]["schemaVersion"] == 1 and path not in links]
-        new = [path for path in receipts if path not in old]
-        firsts = [path for path in new if "previous" not in receipts[path]]
-        chain_start = min((receipts[path]["finishedAtMs"] for path in new), default=None)
-        self.codes |= codes_of({
-            "receipt.FOREIGN": len(set(identities)) > 1,
-            "receipt.FORKED": len(set(links)) < len(links) or len(firsts) > 1 or any(
-                new and receipts[path]["finishedAtMs"] > chain_start for path in old),
-            "receipt.UNLINKED": len(old) > (0 if new else 1)})
-        for path, receipt in receipts.items():
-            link = receipt.get("previous", {"path": path, "digest": digests[path]})
-            start = max(receipt["startedAtMs"], receipts.get(link["path"], receipt)["finishedAtMs"])
-            self.codes |= codes_of({
-                "receipt.NAME_MISMATCH": receipt_name(files[path], receipt) != path,
-                "receipt.TIME_REVERSED": receipt["finishedAtMs"] < start,
-                "receipt.MISSING": link["path"] not in files,
-                "receipt.LINK_MISMATCH": digests.get(link["path"], link["digest"]) != link["digest"]})

@@ -68,7 +68,7 @@ def _answer_document(kind, case):
 
 def _answer_signed(kind, case):
     """The details of a case with keys."""
-    from . import bundles, exports, trust  # they need `cryptography`, which takes long to load
+    from . import bundles, exports, mirrors, trust  # they need `cryptography`, which takes long to load
 
     store = trust.TrustStore(case["trust"]) if "trust" in case else None
     options = {name: case[name] for name in ("expect", "limits", "depth", "threshold") if name in case}
@@ -116,7 +116,7 @@ def _answer_signed(kind, case):
             details = _verdict(export, completeness=export.completeness)
         case "receipts":
             files = {path: text.encode() for path, text in case["files"].items()}
-            details = _verdict(exports.Receipts(files, case.get("expectHead"), case.get("single")))
+            details = _verdict(mirrors.Receipts(files, case.get("expectHead"), case.get("single")))
     return details
 
 def answer(folder):
