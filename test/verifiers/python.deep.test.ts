@@ -10,7 +10,7 @@ import { COUNTS } from '../vectors/counts.ts';
 const OTHERS = ['cursors', 'policies', 'summaries', 'tool-sources'];
 /** The cases about covered bytes, which the second verifier does not count. */
 const UNSUPPORTED: Readonly<Record<string, number>> = { bundles: 3, exports: 7 };
-/** The modules that decide a verdict. The others are the command, the selftest and what no signature covers. */
+/** The modules that verify parts and exports. The others are the command, the selftest, and bags and receipts. */
 const CORE = ['archive', 'bundles', 'documents', 'exports', 'trust'];
 const MOST_LINES = { core: 900, all: 1_250 };
 
