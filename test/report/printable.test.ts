@@ -178,3 +178,18 @@ it('a character with marks that take columns never leaves a mark at the beginnin
     for (const line of lines) expect(line).not.toMatch(/^ *\p{M}/u);
   });
 });
+
+it('a command that is folded has backslashes, so that a shell reads it as one', () => {
+  const line = `  drillproof verify ./mirror --trust trust.json --expect-manifest sha256:${'a'.repeat(64)}`;
+  const folded = foldLines(line, 80);
+  expect(folded.split('\n')).toHaveLength(2);
+  expect(folded.replaceAll(/\s*\\\n\s*/g, ' ')).toBe(line);
+});
+
+it.each([
+  ['a quoted word', `drillproof verify '${'a b '.repeat(30)}'`],
+  ['a word that is wider than the line', `drillproof verify ${'a'.repeat(100)}`],
+  ['other text', 'words '.repeat(30).trimEnd()],
+])('a line with %s is folded without backslashes', (_what, line) => {
+  expect(foldLines(line, 80)).not.toContain('\\');
+});

@@ -18,8 +18,12 @@ const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' 
 const MAX_REASONS = 3;
 const STATE_WIDTH = Math.max(...Object.values(STATES).map(({ word }) => word.length));
 
+/** The states of checks, the worst first. */
+const ORDER = ['failed', 'not_checked', 'passed', 'not_applicable'] as const satisfies readonly CheckState[];
+
 export function formatChecks(page: Page, checks: readonly Check[]): string[] {
-  return checks.flatMap(({ id, state, reason }) => {
+  const sorted = checks.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  return sorted.flatMap(({ id, state, reason }) => {
     const { word, paint } = STATES[state];
     const label = `  ${word.padEnd(STATE_WIDTH)}  `;
     const why = state === 'not_applicable' && reason !== undefined ? ` (${escapeText(reason)})` : '';
@@ -28,7 +32,9 @@ export function formatChecks(page: Page, checks: readonly Check[]): string[] {
 }
 
 export function formatCheckCounts(page: Page, lists: readonly (readonly Check[])[]): string[] {
-  return countChecks(lists).flatMap((row) => {
+  const rankOf = ({ states }: CheckCount): number => ORDER.findIndex((state) => states.has(state));
+  const rows = countChecks(lists).toSorted((a, b) => rankOf(a) - rankOf(b));
+  return rows.flatMap((row) => {
     const label = `  ${formatShare(row).padEnd(STATE_WIDTH)}  `;
     return wrapLabel(
       page,
@@ -168,7 +174,7 @@ export const buildErrorsSection = (page: Page, findings: readonly Finding[]): Se
   );
 
 /**
- * The last sections of every report: unchecked checks with their reasons, findings, caveats, and the failures again.
+ * The last sections of every report: unchecked checks with their reasons, caveats, and the failures again.
  * `checks` has one group for each kind of subject, with one list for each subject.
  */
 export function buildClosingSections(
@@ -179,7 +185,6 @@ export function buildClosingSections(
 ): readonly Section[] {
   return [
     { title: 'Not checked', lines: checks.flatMap((group) => formatUnchecked(page, group)) },
-    buildFindingsSection(page, findings),
     buildListSection(page, 'What this does not mean', caveats),
     buildErrorsSection(page, findings),
   ];

@@ -116,9 +116,18 @@ export const foldLines = (text: string, width: number): string =>
 
 function foldLine(line: string, width: number): string {
   const [indent = ''] = /^ */.exec(line) ?? [];
-  const [first = '', ...rest] = wrap(line.slice(indent.length), width - indent.length - FOLD_INDENT);
-  return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join('\n');
+  const text = line.slice(indent.length);
+  const fold = (end: string): readonly string[] =>
+    wrap(text, width - indent.length - FOLD_INDENT - end.length);
+  // A shell joins the lines of a command only after backslashes, and not within a word.
+  const command = fold(CONTINUED);
+  const end = OUR_COMMAND.test(text) && command.join(' ') === text ? CONTINUED : '';
+  const [first = '', ...rest] = end === '' ? fold('') : command;
+  return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join(`${end}\n`);
 }
+
+const CONTINUED = ' \\';
+const OUR_COMMAND = /^drillproof [^'"]*$/;
 
 export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);

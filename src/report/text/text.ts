@@ -70,6 +70,7 @@ function reportText(page: Page, report: Report): string[] {
   return [
     ...head,
     ...sections(page, [
+      buildFindingsSection(page, allFindings(report)),
       ...buildSections(page, report),
       ...buildClosingSections(page, groupChecks(report), allFindings(report), caveatsOf(report)),
     ]),
@@ -252,6 +253,7 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
   const errors = findings.filter(({ severity }) => severity === 'error');
   return [
     ...verdict,
+    ...(errors.length === 0 ? [] : [...sections(page, [buildFindingsSection(page, errors)]), '']),
     ...formatCountedSigners(page, report),
     ...describeResult(report)
       .filter(({ name }) => BRIEF.has(name))
@@ -263,7 +265,7 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
     ),
     ...formatFact(page, 'notes', countCodes(findings, 'info')),
     ...formatRunFact(page, report.run),
-    ...(errors.length === 0 ? [] : [...sections(page, [buildFindingsSection(page, errors)]), '']),
+    ...(errors.length === 0 ? [] : ['']),
     ...verdict,
   ];
 }

@@ -150,6 +150,35 @@ describe('findings', () => {
     expect(text).toContain('actual\n        sha256:cdcd');
   });
 
+  it.each(['brief', 'full'] as const)('come directly after the verdict in a %s report', (detail) => {
+    const lines = renderText(exportReport({ verdict: 'failed', parts: [failedPart(1)] }), {
+      detail,
+      width: Infinity,
+    });
+    expect(lines.split('\n').slice(0, 4)).toEqual([
+      expect.stringMatching(/^FAILED /),
+      '',
+      expect.stringMatching(/^Findings: 1 error/),
+      '  error part.DIGEST_MISMATCH',
+    ]);
+  });
+
+  it('of checks that failed or did not run come before those that passed', () => {
+    const checks = [
+      { id: 'part.bytes', state: 'passed' },
+      { id: 'bundle.objects', state: 'not_checked', reason: 'r' },
+      { id: 'attestation.signature', state: 'failed' },
+    ] as const;
+    const bad = part(1, { verdict: 'failed', checks });
+    expect(renderText(bad, { width: Infinity })).toMatch(
+      /Checked\n {2}FAILED [^\n]*\n {2}not checked [^\n]*\n {2}passed /,
+    );
+    const both = renderText(exportReport({ verdict: 'failed', parts: [part(2), bad] }), { width: Infinity });
+    expect(both).toMatch(
+      /Checked of 2 parts\n {2}1\/2 +the signature verifies[^\n]*\n {2}1\/2 +exactly the listed objects/,
+    );
+  });
+
   it('are followed by the failures again, one line each, and the verdict', () => {
     expect(renderText(failing).trimEnd().split('\n').slice(-3)).toEqual([
       '  part.DIGEST_MISMATCH evidence_000000000002 parts/evidence_000000000002.zip',
