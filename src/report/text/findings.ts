@@ -31,8 +31,9 @@ export function formatChecks(page: Page, checks: readonly Check[]): string[] {
   });
 }
 
+const rankOf = ({ states }: CheckCount): number => ORDER.findIndex((state) => states.has(state));
+
 export function formatCheckCounts(page: Page, lists: readonly (readonly Check[])[]): string[] {
-  const rankOf = ({ states }: CheckCount): number => ORDER.findIndex((state) => states.has(state));
   const rows = countChecks(lists).toSorted((a, b) => rankOf(a) - rankOf(b));
   return rows.flatMap((row) => {
     const label = `  ${formatShare(row).padEnd(STATE_WIDTH)}  `;
