@@ -46,10 +46,11 @@ export class Lane {
   /** The answers of both verifiers to at most 16 plans. */
   async ask(plans: readonly Plan[]): Promise<{ ours: Answer; theirs: Answer }[]> {
     const cases = plans.map(buildCase);
-    const theirs = this.#verifier(cases.map((one, i) => this.#desks[i]!.write(one)));
+    const questions = cases.map((one, i) => this.#desks[i]!.write(one));
+    const theirs = this.#verifier(questions);
     theirs.catch(() => undefined); // awaited below
     const ours: Answer[] = [];
-    for (const one of cases) ours.push(await answerCase(one));
+    for (const [i, one] of cases.entries()) ours.push(await answerCase(one, questions[i]!));
     return (await theirs).map((other, i) => ({ ours: ours[i]!, theirs: other }));
   }
 
@@ -89,7 +90,7 @@ function listSmaller(plan: Plan): Plan[] {
   const fewer = plan.edits.map((_, i) => ({ ...plan, edits: plan.edits.toSpliced(i, 1) }));
   const more: Plan[] = [];
   if (plan.form !== 'part') more.push({ ...plan, form: 'part' });
-  if (plan.form === 'one file') more.push({ ...plan, form: 'folder' });
+  if (plan.form === 'one file' || plan.form === 'bag') more.push({ ...plan, form: 'folder' });
   if (plan.bundles > 1) more.push({ ...plan, bundles: 1 });
   if (plan.reports > 0) more.push({ ...plan, reports: 0 });
   return [...fewer, ...more];

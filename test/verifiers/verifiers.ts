@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -17,7 +17,8 @@ import { parseTrustStore } from '../../src/trust/store.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
 import { allFindings } from '../../src/verify/finding.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';
-import type { Case, Files } from './cases/build.ts';
+import type { Case } from './cases/build.ts';
+import type { Tree } from './cases/tree.ts';
 
 /** The paths of one case and the time of its verification. */
 export type Question = { readonly path: string; readonly trust: string; readonly at: number };
@@ -43,7 +44,7 @@ export class Desk {
     mkdirSync(folder);
   }
 
-  write({ files = {}, zip, trust, atMs }: Case): Question {
+  write({ tree: content, zip, trust, atMs }: Case): Question {
     const tree = join(this.#folder, 'export');
     const [path, trustPath] = [
       zip ? join(this.#folder, 'evidence.zip') : tree,
@@ -51,17 +52,24 @@ export class Desk {
     ];
     replaceFile(trustPath, trust);
     if (zip) replaceFile(path, zip);
-    else this.#writeTree(tree, files);
+    else if (content) this.#writeTree(tree, content);
     return { path, trust: trustPath, at: atMs };
   }
 
-  #writeTree(tree: string, files: Files): void {
-    if (this.#paths.some((path) => !Object.hasOwn(files, path))) rmSync(tree, { recursive: true });
+  #writeTree(tree: string, { files, links, folders }: Tree): void {
+    if (this.#paths.some((path) => !Object.hasOwn(files, path)))
+      rmSync(tree, { recursive: true, force: true });
+    mkdirSync(tree, { recursive: true });
     for (const [path, bytes] of Object.entries(files)) {
       mkdirSync(dirname(join(tree, path)), { recursive: true });
       replaceFile(join(tree, path), bytes);
     }
-    this.#paths = Object.keys(files);
+    for (const path of links) {
+      mkdirSync(dirname(join(tree, path)), { recursive: true });
+      symlinkSync('nothing', join(tree, path));
+    }
+    for (const path of folders) mkdirSync(join(tree, path), { recursive: true });
+    this.#paths = [...Object.keys(files), ...[...links, ...folders].map((path) => `${path}/`)]; // no file
   }
 }
 
@@ -75,15 +83,22 @@ type Opened =
   | { readonly kind: 'part'; readonly access: RandomAccess }
   | { readonly kind: 'export'; readonly source: EvidenceSource };
 
-async function openCase({ files = {}, zip }: Case): Promise<Opened> {
+async function openCase({ tree, zip }: Case): Promise<Opened> {
   if (zip) return openZipEvidence(memoryAccess(zip), 'evidence.zip');
-  const source = memorySource(files);
+  const source = memorySource(tree?.files ?? {});
   assertExportFiles('export', await source.files());
   return { kind: 'export', source };
 }
 
-/** The answer of this program to a case in memory. */
-export const answerCase = (one: Case): Promise<Answer> => answer(one.trust, one.atMs, () => openCase(one));
+const isPlain = ({ files, links, folders }: Tree): boolean =>
+  links.length === 0 && folders.length === 0 && files['bagit.txt'] === undefined;
+
+/** The answer of this program to a case, which it reads from memory if the memory can have everything in it. */
+export async function answerCase(one: Case, question: Question): Promise<Answer> {
+  if (one.tree === undefined || isPlain(one.tree)) return answer(one.trust, one.atMs, () => openCase(one));
+  const [answered] = await drillproof([question]);
+  return answered!;
+}
 
 /** The answers of this program to cases on disk, as its command gives them. */
 export const drillproof: Verifier = (questions) =>

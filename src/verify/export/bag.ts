@@ -52,10 +52,12 @@ export async function checkBag(
   } catch (error) {
     return recordCheck('export.bag', findingsOf(error, EXPORT));
   }
-  const tags = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD) && !isWorkFile(path));
+  const outside = files.filter(({ path }) => !path.startsWith(BAG_PAYLOAD) && !isWorkFile(path));
+  const tags = outside.filter(({ regular }) => regular);
   const wrongSize = listWrongSizes(manifest, files, BAG_PAYLOAD);
   const bag = { source, settings, files, tags, wrongSize, digests };
   const findings = [
+    ...outside.filter(({ regular }) => !regular).map((file) => irregularFinding(EXPORT, file)),
     ...(await readTag(bag, BAG_DECLARATION, parseBagDeclaration)).findings,
     ...(await checkPayload(bag)),
     ...(await checkOxum(bag)),

@@ -64,7 +64,9 @@ const FOLDERS: ReadonlySet<string> = new Set([
   'local-reports',
   'receipts',
   PRIVATE,
+  `${PRIVATE}/lease`,
   `${PRIVATE}/partial`,
+  '.drillproof',
   JOURNALS,
 ]);
 

@@ -151,7 +151,7 @@ describe('a file too many in a mirror', () => {
 
   it('is not the lock of another run or a journal of scrubs', async () => {
     await mirror('--to busy');
-    for (const path of ['.drillproof-mirror/partial', '.drillproof/scrub'])
+    for (const path of ['.drillproof-mirror/partial', '.drillproof-mirror/lease', '.drillproof/scrub'])
       await mkdir(served.path(`busy/${path}`), { recursive: true });
     await writeFile(served.path('busy/.drillproof-mirror/lock'), '{}');
     await writeFile(served.path('busy/.drillproof/scrub/bucket.jsonl'), '');

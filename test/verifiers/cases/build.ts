@@ -12,20 +12,20 @@ import {
 } from '../../../vectors/make/export.ts';
 import { storeKey } from '../../../vectors/make/keys.ts';
 import { statementOf } from '../../../vectors/make/run.ts';
+import { bagOf } from '../../support/bag.ts';
 import { rawZip } from '../../zip/raw-zip.ts';
 import { editBytes, editDocument, editScalar, editValue, editWord } from './json.ts';
 import type { Edit, Plan } from './plan.ts';
 import { Random } from './random.ts';
 import { RUN_DETAILS } from './run.ts';
 import { editSignature, signFast } from './signature.ts';
+import { editBag, editFiles, editFolder, type Files, type Tree } from './tree.ts';
 import { editStore, makeTime, type Store } from './trust.ts';
 import { type Archive, editEnd, editEntries, editFields } from './zip.ts';
 
-export type Files = Readonly<Record<string, Uint8Array>>;
-
 /** The input of a verifier: a tree or one archive, a trust store and a time. */
 export type Case = {
-  readonly files?: Files;
+  readonly tree?: Tree;
   readonly zip?: Uint8Array;
   readonly trust: Uint8Array;
   readonly atMs: number;
@@ -205,43 +205,6 @@ function makeTree(editor: Editor, { reports, listed }: Plan, bundles: readonly B
 const editLate = (random: Random, zip: Uint8Array): Uint8Array =>
   (random.once(2) ? editFields : editBytes)(random, zip);
 
-const NAMES = [
-  'SHA256SUMS',
-  'extra.txt',
-  'parts/extra.zip',
-  partPath(2),
-  partPath(3),
-  'parts/a/b.zip',
-  'local-reports/extra.zip',
-  reportPath(2),
-  'receipts/20260101T000000.000Z-0123456789ab.json',
-  'receipts/other.txt',
-  '.drillproof-mirror/lock',
-  '.drillproof-mirror/other',
-  '.drillproof/scrub/a.jsonl',
-  'MANIFEST.JSON',
-  'export-attestation.json',
-  'data/manifest.json',
-] as const;
-
-/** The files of an export after one of them was changed, exchanged, added or removed. */
-function editFiles(random: Random, files: Files): Files {
-  const paths = Object.keys(files);
-  const [path = 'manifest.json', other = path] = [random.choose(paths), random.choose(paths)];
-  const { [path]: bytes = new Uint8Array(), ...rest } = files;
-  const sums = paths.map((name) => `${digestOf(files[name]!).slice(7)}  ${name}\n`).toSorted();
-  return random.pick<() => Files>([
-    () => rest,
-    () => ({ ...rest, [random.pick(NAMES)]: bytes }),
-    () => ({ ...files, [random.pick(NAMES)]: bytes }),
-    () => ({ ...files, [random.pick(NAMES)]: toUtf8(random.pick(['', '{}', 'text'])) }),
-    () => ({ ...files, [path]: files[other]!, [other]: bytes }),
-    () => ({ ...files, [path]: editBytes(random, bytes) }),
-    () => ({ ...files, SHA256SUMS: toUtf8(sums.join('')) }),
-    () => ({ ...files, SHA256SUMS: editBytes(random, toUtf8(sums.join(''))) }),
-  ])();
-}
-
 const STORE: Store = { keys: [storeKey('a', { purposes: ['evidence', 'export'] })] };
 
 /** Builds the input of verifiers that a plan describes. */
@@ -255,7 +218,13 @@ export function buildCase(plan: Plan): Case {
   if (form === 'part') return { zip: made.zip, trust, atMs };
   const bundles = [made, SECOND.made].slice(0, count);
   const files = makeTree(editor, plan, bundles);
-  if (form === 'folder') return { files, trust, atMs };
+  if (form !== 'one file') {
+    const bag =
+      form === 'bag'
+        ? editor.apply('bag files', editor.apply('bag', bagOf({ ...files }), editBag), editFiles)
+        : files;
+    return { tree: editor.apply('folder', { files: bag, links: [], folders: [] }, editFolder), trust, atMs };
+  }
   const entries = Object.entries(files).map(([name, plain]) => ({ name, plain }));
   return { zip: editor.archive('export', { entries, end: {} }), trust, atMs };
 }

@@ -5,7 +5,7 @@ export type Edit = { readonly name: string; readonly seed: number };
 
 /** Everything that a case follows from. */
 export type Plan = {
-  readonly form: 'part' | 'folder' | 'one file';
+  readonly form: 'part' | 'folder' | 'bag' | 'one file';
   /** Whether the first bundle is signed. */
   readonly signed: boolean;
   readonly bundles: number;
@@ -62,6 +62,13 @@ const TREE = listNames(`
   4 late part
   6 files
 `);
+const FOLDER = listNames(`
+  4 folder
+`);
+const BAG = listNames(`
+  60 bag
+  10 bag files
+`);
 const ONE_FILE = listNames(`
   6 export entries
   3 export end
@@ -71,14 +78,25 @@ const ONE_FILE = listNames(`
 
 const NAMES = {
   part: PART,
-  folder: [...PART, ...TREE, ...TREE],
+  folder: [...PART, ...TREE, ...TREE, ...FOLDER],
+  bag: [...PART, ...TREE, ...FOLDER, ...BAG],
   'one file': [...PART, ...TREE, ...TREE, ...ONE_FILE, ...ONE_FILE],
 } as const;
 
 /** The plan of the case with this seed. */
 export function makePlan(seed: number): Plan {
   const random = new Random(seed);
-  const form = random.pick<Plan['form']>(['part', 'part', 'folder', 'one file']);
+  const form = random.pick<Plan['form']>([
+    'part',
+    'part',
+    'part',
+    'part',
+    'folder',
+    'folder',
+    'one file',
+    'one file',
+    'bag',
+  ]);
   const count = random.pick([0, 1, 1, 1, 1, 2, 2, 2, 3, 4]);
   const shape = {
     form,

@@ -40,13 +40,30 @@ const listing = (edit: (manifest: string) => string): Pick<Input, 'files'> =>
     'tagmanifest-sha256.txt': undefined,
   });
 
-const broken = (id: string, input: Pick<Input, 'files'>, comment: string, ...codes: Code[]): Case =>
-  judge(id, input, { result: 'failed', codes: [UNATTESTED, ...codes] }, 'Bag', comment);
+const broken = (
+  id: string,
+  input: Pick<Input, 'files' | 'irregular'>,
+  comment: string,
+  ...codes: Code[]
+): Case => judge(id, input, { result: 'failed', codes: [UNATTESTED, ...codes] }, 'Bag', comment);
 
 const line = (path: string): RegExp =>
   new RegExp(`^[0-9a-f]{64}(  data/${path.replaceAll('.', '\\.')})$`, 'm');
 
 export const bags = (): Case[] => [
+  judge(
+    'bag-tags-empty',
+    bag({ 'tagmanifest-sha256.txt': '' }),
+    { result: 'verified', codes: [UNATTESTED, 'bag.TAG_UNLISTED'] },
+    'Bag',
+    'a tag manifest without lines',
+  ),
+  broken(
+    'bag-link',
+    { ...bag(), irregular: ['link'] },
+    'a link next to the payload, which a reader could follow',
+    'export.FILE_IRREGULAR',
+  ),
   judge('bag', bag(), { result: 'verified', codes: [UNATTESTED] }, 'Bag', 'an export in a bag'),
   judge(
     'bag-older',

@@ -134,6 +134,8 @@ def canonical(value):
     with blame("json.NOT_REPRESENTABLE", UnicodeEncodeError):
         return _write(value).encode("utf-8")
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one for each call
+
 def _write(value):
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
@@ -141,7 +143,7 @@ def _write(value):
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return _format_number(value) if is_number else json.dumps(value, ensure_ascii=False)
+    return _format_number(value) if is_number else _encode(value)
 
 _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
           "number": float | int}

@@ -10,7 +10,7 @@ RECEIPT = re.compile(r"receipts/[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{12}\.json"
 def read_sums(raw, checksum, gap):
     """The digests in a file of checksums by path."""
     with blame("bag.INVALID", UnicodeDecodeError):
-        lines = raw.decode("utf-8").removesuffix("\n").split("\n")
+        lines = raw.decode("utf-8").removesuffix("\n").split("\n") if raw else []
     rows = [re.fullmatch(f"({checksum}){gap}(.+?)\r?", line) for line in lines]
     valid = all(row and is_path(row[2]) for row in rows) and len({row[2] for row in rows}) == len(rows)
     refuse({"bag.INVALID": not valid})
