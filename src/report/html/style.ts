@@ -82,7 +82,7 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .track{fill:var(--box);stroke:var(--line)}
 .plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
-@media screen and (max-width:60rem){#part{font-size:.8rem}#part td{min-width:5.6rem;padding-right:.4rem}#part tbody th{min-width:13.5rem}#part code{font-size:.74rem}}
+@media screen and (max-width:60rem){#part{font-size:.8rem}#part td{min-width:4.4rem;padding-right:.4rem}#part td.number{min-width:0}#part tbody th{min-width:12rem}#part code{font-size:.74rem}}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}
 @media screen and (max-width:32rem){figure>svg.plot text{font-size:20px}
 table,caption,tbody,tr,tbody th,td{display:block}
