@@ -10,7 +10,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'der-signatures': 58,
   dsse: 99,
   'export-manifests': 51,
-  exports: 133,
+  exports: 134,
   hex: 14,
   identifiers: 148,
   'judge-key': 51,

@@ -126,6 +126,12 @@ export const bags = (): Case[] => [
     'bag.PAYLOAD_MISMATCH',
   ),
   broken(
+    'bag-info-line',
+    bag({ 'bag-info.txt': 'Payload-Ox\n', 'tagmanifest-sha256.txt': undefined }),
+    'a line without a colon',
+    'bag.INVALID',
+  ),
+  broken(
     'bag-oxum',
     bag({ 'bag-info.txt': 'Payload-Oxum: 1.1\n', 'tagmanifest-sha256.txt': undefined }),
     'another number of bytes and files',

@@ -38,9 +38,21 @@ def check_bag(files):
                 f"bag.{kind}_MISSING": rows.keys() - own.keys(),
                 f"bag.{kind}_MISMATCH": path.endswith("sha256.txt") and differs,
                 "bag.TAG_UNLISTED" if path in sums else "bag.PAYLOAD_EXTRA": own.keys() - rows.keys()})
-    oxum = re.search(rb"^Payload-Oxum: *(\d+)\.(\d+) *\r?$", tags.get("bag-info.txt", b""), re.MULTILINE)
-    actual = (sum(map(len, payload.values())), len(payload))
-    return codes | codes_of({"bag.PAYLOAD_MISMATCH": oxum and tuple(map(int, oxum.groups())) != actual})
+    with collect(codes):
+        actual = [sum(map(len, payload.values())), len(payload)]
+        refuse({"bag.PAYLOAD_MISMATCH": read_oxum(tags.get("bag-info.txt", b"")) not in (None, actual)})
+    return codes
+
+def read_oxum(raw):
+    """The bytes and the number of files that bag-info.txt states."""
+    with blame("bag.INVALID", UnicodeDecodeError):
+        lines = re.split("\r\n|\r|\n", raw.decode("utf-8"))
+    labels = [line for at, line in enumerate(lines) if (line or at + 1 < len(lines)) and not (at and line[:1] in (" ", "\t"))]
+    rows = [re.fullmatch(r"([^:\s][^:]*?)[ \t]*:[ \t]*(.*)", line) for line in labels]
+    values = [row[2].strip() for row in rows if row and row[1].lower() == "payload-oxum"]
+    valid = all(re.fullmatch(r"[0-9]{1,15}\.[0-9]{1,15}", value) for value in values)
+    refuse({"bag.INVALID": None in rows or len(values) > 1 or not valid})
+    return [int(number) for number in values[0].split(".")] if values else None
 
 def read_receipt(raw):
     """The receipt, which must have the form of one of its two versions."""
