@@ -6,7 +6,7 @@ import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';
-import { describeKeys } from './workers.ts';
+import { requestKeyLines } from './workers.ts';
 
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
@@ -161,7 +161,7 @@ async function addKey(name: string, bytes: Uint8Array): Promise<void> {
   });
   keys.push(key);
   getElement('key-list', HTMLElement).append(item);
-  const described = await describeKeys({ name, bytes, ...(isStore ? {} : { issuer: '' }) }).catch(
+  const described = await requestKeyLines({ name, bytes, ...(isStore ? {} : { issuer: '' }) }).catch(
     (error: unknown) => [explainError(error)],
   );
   lines.append(...described.map((textContent) => makeElement('li', { textContent })));

@@ -27,7 +27,7 @@ function startWorker(onProgress: (progress: Progress) => void, onError: (message
 }
 
 /** What a file of keys contains, a line for each key. @throws RangeError with a message for the user */
-export async function describeKeys(file: KeyFile): Promise<readonly string[]> {
+export async function requestKeyLines(file: KeyFile): Promise<readonly string[]> {
   return new Promise<readonly string[]>((resolve, reject) => {
     const worker = startWorker(
       (progress) => {
