@@ -121,8 +121,8 @@ const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
       { signal: task.signal },
     ),
   'client.backOff': (task) => {
-    setTimeout(task.reading, 5);
     const { signal } = task;
+    if (!signal.aborted) queueMicrotask(task.reading); // the random wait can be short
     return createSilentClient(task).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
   },
   downloadPart: (task) =>
