@@ -134,16 +134,14 @@ def canonical(value):
     with blame("json.NOT_REPRESENTABLE", UnicodeEncodeError):
         return _write(value).encode("utf-8")
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one for each call
-
-def _write(value):
+def _write(value, encode=json.JSONEncoder(ensure_ascii=False).encode):
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return "{" + ",".join(f"{_write(name)}:{_write(value[name])}" for name in names) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_write, value)) + "]"
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return _format_number(value) if is_number else _encode(value)
+    return _format_number(value) if is_number else encode(value)
 
 _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
           "number": float | int}
