@@ -48,7 +48,7 @@ export type RetryOptions = {
 export type TimeoutOptions = {
   /** From the start of an attempt to the headers of its answer, connecting included; default 30,000. */
   readonly headersMs?: number;
-  /** From the start of a call to the headers of its answer, its retries included; default none. */
+  /** From the start of a call to its JSON or the headers of its download, retries included; default none. */
   readonly answerMs?: number;
   /** A body must deliver `stallBytes` bytes, or its end, within this time; default 15,000. */
   readonly stallMs?: number;

@@ -77,6 +77,7 @@ it.each([
   String.raw`inspect https:\\me:s3cret@h`,
   'gate s3://me:s3cret@bucket/e --policy p.yaml',
   'gate e --policy https://me:s3cret@h/p.yaml',
+  'gate e --policy https://me@h/p.yaml?token=s3cret#sha256:00',
   'mirror e --to x --url=https://me:s3cret@h --project p',
   'verify e --format=html=ftp://me:s3cret@h/out',
 ])('an address with a password is refused and not repeated: %s', async (line) => {

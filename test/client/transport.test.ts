@@ -80,7 +80,20 @@ it('a retry is reported to onRetry of the client, unless the call has its own', 
 });
 
 describe('a timeout', () => {
-  it('of an answer includes retries and ends the call, but not the reading of its body', async () => {
+  it('of an answer includes the whole of a JSON answer', async () => {
+    const trickle = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(' ');
+    });
+    const { client } = testClient(trickle.url, { timeouts: { answerMs: 100, stallMs: 2000 } });
+    const startedMs = performance.now();
+    expect(await failureOf(client.evidence.exports.read(exportRef))).toMatchObject({
+      code: 'transport.TIMEOUT',
+    });
+    expect(performance.now() - startedMs).toBeLessThan(1500);
+  });
+
+  it('of an answer includes retries and ends the call, but not the body of a download', async () => {
     const timeouts = { headersMs: 50, answerMs: 200 };
     const silent = await serve(() => undefined);
     const { client } = testClient(silent.url, { timeouts, retry: { retries: 99 } });

@@ -106,8 +106,8 @@ export async function callJson(
   const request = buildRequest(row, input, settings, defined({ 'idempotency-key': key }));
   const scope = openScope(options.signal, settings.timeouts.totalMs);
   try {
-    return await attempt({ request, settings, options, scope }, (response) =>
-      readJson(response, { row, schema, input }, settings, scope.signal),
+    return await attempt({ request, settings, options, scope }, (response, signal) =>
+      readJson(response, { row, schema, input }, settings, signal),
     );
   } finally {
     scope.close();
@@ -136,7 +136,11 @@ export async function callBytes(
   }
 }
 
-async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>): Promise<T> {
+/** @param read gets the signal of the answer, which ends before the body of a download may */
+async function attempt<T>(
+  call: Call,
+  read: (response: HttpAnswer, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { request, settings, options, scope } = call;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
   const backOff = createBackOff(settings, { repeatable, ...defined({ operation: options.operation }) });
@@ -149,7 +153,7 @@ async function attempt<T>(call: Call, read: (response: HttpAnswer) => Promise<T>
         await options.pace?.enter(signal);
         const response = await exchange(request, settings, signal);
         if (!response.ok) throw await readFailure(response, settings, signal);
-        return await read(response);
+        return await read(response, signal);
       } catch (failure) {
         signal.throwIfAborted();
         options.pace?.failed(failure, readRequestedDelayMs(failure));

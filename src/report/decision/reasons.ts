@@ -127,12 +127,14 @@ export const groupByCause = <T extends Pick<Reason, 'rule' | 'state' | 'code' | 
   ).values(),
 ];
 
-/** Groups entries of one cause by what they are about. */
-export const groupByPlace = <T extends Pick<Violation, 'input' | 'subject' | 'path'> | Reason>(
+/** Groups entries of one cause by what they are about and what they compare, so that no value is hidden. */
+export const groupByPlace = <
+  T extends Pick<Violation, 'input' | 'subject' | 'path' | 'expected' | 'actual'> | Reason,
+>(
   entries: readonly T[],
 ): readonly (readonly [T, ...T[]])[] => [
-  ...groupBy(entries, ({ input = '', subject, path = '' }) =>
-    JSON.stringify([input, subject, path]),
+  ...groupBy(entries, ({ input = '', subject, path = '', expected = '', actual = '' }) =>
+    JSON.stringify([input, subject, path, expected, actual]),
   ).values(),
 ];
 

@@ -192,6 +192,15 @@ describe('the causes of a decision', () => {
     );
   });
 
+  it('show the values of each of two violations about the same drill', () => {
+    const about = { rule: 'drills.required', code: 'policy.DRILL_MISSING', subject: 'refund' } as const;
+    const violations = ['3 seeds', '2 signers'].map((expected) => violation({ ...about, expected }));
+    const text = decisionRenderers.text(decision({ answer: 'no', rules: [rule(about.rule, violations)] }), {
+      width: Infinity,
+    });
+    for (const { expected } of violations) expect(text).toContain(`expected ${expected}`);
+  });
+
   it('are separate for rules with different codes and no finding', () => {
     const rules = (['outcome.status', 'outcome.verdict'] as const).map((id) =>
       rule(id, [violation({ rule: id, code: RULES[id].code })]),

@@ -14,14 +14,14 @@ const USER_FIRST = new RegExp(`^(?:[\\w-]*=)*(?!postgres)(?:${BEFORE_USER})[^\\s
 export const hideUsers = (text: string): string => text.replaceAll(USERS, '$1…@');
 
 /**
- * Refuses addresses with a user or password, except those of PostgreSQL, before any part of them is printed.
+ * Refuses addresses with a user or password, except those of PostgreSQL, and prints neither these nor a query.
  * @throws DrillproofError `usage.INVALID`
  */
 export function refuseUsers(argv: readonly string[]): void {
   const word = argv.find((argument) => USER_FIRST.test(argument));
   if (word !== undefined)
     throw usageError(
-      `an address with a user or a password is given: ${hideUsers(word)}`,
+      `an address with a user or a password is given: ${hideUsers(word).replace(/[?#].*/s, '')}`,
       'Remove them: they are never sent, and other users of the machine see them.',
     );
 }
