@@ -151,8 +151,8 @@ export const ioCodes = {
     'Wait until the mirror ends, or run the same mirror command again.',
   ),
   'scrub.MIRROR_MISSING': cite('docs/archive/scrub.md, Results').missing(
-    'A mirror that was scrubbed before no longer exists.',
-    'Mirror the export again or restore it; if you removed it on purpose, remove its journal too.',
+    'A mirror that was scrubbed before no longer exists, or its folder is empty.',
+    'Mirror the export again or restore it; if you removed it on purpose, remove its folder and its journal too.',
   ),
   'scrub.NAME_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
     'The name of a mirror in an archive is not the id of its export.',

@@ -49,13 +49,13 @@ async function readBefore(place: ScrubPlace, scrub: Scrub) {
   return { view, entries, files, ...selectDueFiles(files, entries, scrub.now(), scrub) };
 }
 
-/** True for a place without any file, which has a name only because a mirror was scrubbed there. */
+/** True for a place without any file, which has a name only because of a journal or an empty folder. */
 const isMissing = ({ files, view }: Checked): boolean => files.length === 0 && !view.unfinished;
 
 const NONE = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
 
 function reportMissing({ name, place }: ScrubPlace): MirrorScrub {
-  const faults = toFaults([missingFinding(name, place)], '');
+  const faults = toFaults([missingFinding(place)], '');
   return { name, outcome: decideOutcome(faults, 0), ...NONE, faults };
 }
 

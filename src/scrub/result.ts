@@ -62,9 +62,9 @@ export function checkName(
   ];
 }
 
-/** The finding about a mirror of which only the journal exists. */
-export function missingFinding(name: string, place: string): Finding {
-  const message = `${place} has no file, but ${name}.jsonl is the journal of its scrubs`;
+/** The finding about a mirror of which only an empty folder or a journal exists. */
+export function missingFinding(place: string): Finding {
+  const message = `${place} has no file: the folder is empty or does not exist`;
   return finding('scrub.MIRROR_MISSING', 'export', { message });
 }
 

@@ -139,7 +139,7 @@ async function verifyEach(
     }
     const lost = missing.map((name) => {
       const place = formatMirrorPlace(path, `${name}/`);
-      return { path: place, report: addFindings(NO_RECEIPTS, [missingFinding(name, place)]) };
+      return { path: place, report: addFindings(NO_RECEIPTS, [missingFinding(place)]) };
     });
     return [...reports, ...lost];
   });

@@ -123,7 +123,7 @@ describe('drillproof receipts', () => {
     await rename(served.path(`kept/${first}`), served.path('away'));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     const scrubbed = await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
-    expect(scrubbed).toContain('remove its journal too');
+    expect(scrubbed).toContain('remove its folder and its journal too');
     await mkdir(served.path(`kept/${first}`));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');

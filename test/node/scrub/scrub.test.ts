@@ -72,6 +72,14 @@ describe('a mirror that a journal names and that is gone', () => {
     expect(listFaults(await scrubArchive(root))).toEqual([]);
   });
 
+  test('is an error without a word about a journal that never existed', async () => {
+    const { root } = await makeArchive({ mirrors: 1 });
+    await mkdir(join(root, exportId(2)));
+    const { faults } = (await scrubArchive(root)).find(({ name }) => name === exportId(2))!;
+    expect(faults).toMatchObject([{ code: 'scrub.MIRROR_MISSING' }]);
+    expect(faults[0]!.message).not.toMatch(/journal/);
+  });
+
   test('is an error if no mirror is left, and if only an empty folder is left', async () => {
     const { root } = await makeArchive({ mirrors: 1 });
     await scrubArchive(root);
