@@ -79,9 +79,10 @@ function replaceFile(path: string, bytes: Uint8Array): void {
   writeFileSync(path, bytes);
 }
 
-type Opened =
+type Opened = (
   | { readonly kind: 'part'; readonly access: RandomAccess }
-  | { readonly kind: 'export'; readonly source: EvidenceSource };
+  | { readonly kind: 'export'; readonly source: EvidenceSource }
+) & { close?(): Promise<void> };
 
 async function openCase({ tree, zip }: Case): Promise<Opened> {
   if (zip) return openZipEvidence(memoryAccess(zip), 'evidence.zip');
@@ -103,28 +104,24 @@ export async function answerCase(one: Case, question: Question): Promise<Answer>
 /** The answers of this program to cases on disk, as its command gives them. */
 export const drillproof: Verifier = (questions) =>
   Promise.all(
-    questions.map(async ({ path, trust, at }) => {
-      const opened = openEvidence(path);
-      const answered = await answer(await readFile(trust), at, () => opened);
-      await opened.then(
-        (evidence) => evidence.close(),
-        () => undefined,
-      );
-      return answered;
-    }),
+    questions.map(async ({ path, trust, at }) => answer(await readFile(trust), at, () => openEvidence(path))),
   );
 
 async function answer(trust: Uint8Array, asOfMs: number, open: () => Promise<Opened>): Promise<Answer> {
   try {
     const options = { asOfMs, trust: parseTrustStore(trust) };
     const evidence = await open();
-    const report =
-      evidence.kind === 'part'
-        ? await verifyPart(evidence.access, options)
-        : await verifyExport(evidence.source, options);
-    const codes = [...new Set(allFindings(report).map(({ code }) => code))].toSorted();
-    const completeness = 'completeness' in report ? { completeness: report.completeness } : {};
-    return { verdict: report.verdict, ...completeness, codes };
+    try {
+      const report =
+        evidence.kind === 'part'
+          ? await verifyPart(evidence.access, options)
+          : await verifyExport(evidence.source, options);
+      const codes = [...new Set(allFindings(report).map(({ code }) => code))].toSorted();
+      const completeness = 'completeness' in report ? { completeness: report.completeness } : {};
+      return { verdict: report.verdict, ...completeness, codes };
+    } finally {
+      await evidence.close?.();
+    }
   } catch (error) {
     if (!(error instanceof DrillproofError)) return { crash: String(error) };
     // A file of another kind is a wrong call here, and broken evidence elsewhere.

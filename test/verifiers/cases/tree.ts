@@ -61,7 +61,18 @@ const FOLDERS = [
 ] as const;
 
 /** A folder with a symbolic link or an empty folder more, or in place of a file. */
-export function editFolder(random: Random, { files, links, folders }: Tree): Tree {
+export function editFolder(random: Random, tree: Tree): Tree {
+  const { files, links, folders } = chooseFolder(random, tree);
+  const isFree = (path: string): boolean => !Object.hasOwn(files, path);
+  const freeLinks = new Set(links.filter(isFree));
+  return {
+    files,
+    links: [...freeLinks],
+    folders: folders.filter((path) => isFree(path) && !freeLinks.has(path)),
+  };
+}
+
+function chooseFolder(random: Random, { files, links, folders }: Tree): Tree {
   const path = random.choose(Object.keys(files)) ?? 'manifest.json';
   const { [path]: _replaced, ...rest } = files;
   return random.pick<() => Tree>([
