@@ -141,7 +141,7 @@ function readAnswer(line: string): Answer {
 /** Starts the program of `verifiers/python`, which the end of the test stops. */
 export function startPython(): Verifier {
   const path = [join(import.meta.dirname, '../../verifiers/python'), process.env['PYTHONPATH']];
-  const child = spawn('python3', ['-m', 'drillproof_verify.cli', '--batch'], {
+  const child = spawn('python3', ['-m', 'drillproof_verify', '--batch'], {
     env: { ...process.env, PYTHONPATH: path.filter(Boolean).join(delimiter) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

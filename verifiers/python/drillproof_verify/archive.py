@@ -5,7 +5,7 @@ import zlib
 
 from .documents import are_distinct, blame, is_path, refuse
 
-LIMITS = {"entries": 100_000, "directoryBytes": 64 << 20, "entryBytes": 16 << 30, "totalBytes": 1 << 63,
+LIMITS = {"entries": 100_000, "directoryBytes": 64 << 20, "entryBytes": 16 << 30, "totalBytes": (1 << 53) - 1,
           "expansionRatio": 1100, "expansionFloorBytes": 1 << 20}
 _END = ("disk", "start_disk", "here", "total", "size", "offset")
 _HEADER = tuple("needed flags method time date crc compressed size name_length extra_length".split())

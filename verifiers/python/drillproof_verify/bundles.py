@@ -2,6 +2,7 @@
 from .archive import Archive
 from .documents import (SIGNED_ROLES, codes_of, collect, fits, parse_canonical, read_manifest, refuse,
                         sha256)
+from .remarks import count_part, find_contradictions
 from .trust import failed, verify_attestation, verify_envelope
 
 _INPUTS = ("drillId", "targetId", "buildHash", "packageLockHash", "seed", "scenarioId", "setupHash")
@@ -12,10 +13,10 @@ class Bundle:
     def __init__(self, data, caller, envelopes=(), alone=True):
         self.codes, self.manifest, self.signed, self.trusted = set(), None, False, False
         with collect(self.codes):
-            self._verify(data, caller, envelopes, caller.expect if alone else {})
+            self._verify(data, caller, envelopes, alone)
         self.verdict = "failed" if failed(self.codes) else "verified" if self.trusted else "intact"
 
-    def _verify(self, data, caller, envelopes, expect):
+    def _verify(self, data, caller, envelopes, alone):
         archive = Archive(data)
         self.codes |= archive.warnings
         self.signed = "attestation.json" in archive.entries
@@ -24,7 +25,7 @@ class Bundle:
         self.manifest, self.digest = read_manifest(raw, "bundle"), sha256(raw)
         manifest = self.manifest
         self.source_bytes = len(raw) + sum(row["bytes"] for row in manifest["objects"])
-        self.codes |= compare_expected(expect, manifest, self.digest)
+        self.codes |= compare_expected(caller.expect if alone else {}, manifest, self.digest)
         result, damaged, faults = self._check_objects(archive)
         signed = [verify_envelope(envelope, "evidence", manifest, caller) for envelope in envelopes]
         if self.signed:
@@ -34,6 +35,8 @@ class Bundle:
         self.codes |= faults
         self.codes |= codes_of({"bundle.UNSIGNED": not signed})
         self.trusted = bool(signed) and all(statement.verdict == "valid" for statement in signed)
+        self.coverage = count_part(archive, self.trusted, self.signed and signed[-1].verdict == "valid")
+        self.codes |= self.coverage.codes if alone and not failed(self.codes) else set()
 
     def _check_objects(self, archive):
         """The run result if it is valid, the roles of objects that do not match their rows, and the codes."""
@@ -55,7 +58,7 @@ class Bundle:
                     document = parse_canonical(raw)
                     refuse({"bundle.RUN_RESULT_INVALID": not fits("run-result.v1", document)})
                     result = document
-                    codes |= _find_contradictions(result)
+                    codes |= find_contradictions(result)
         return result, damaged & SIGNED_ROLES.keys(), codes
 
 def compare_expected(expect, actual, digest):
@@ -86,27 +89,6 @@ def check_binding(signed, digest, manifest, result=None, damaged=frozenset()):
         "bundle.MANIFEST_INVALID": SIGNED_ROLES.keys() - roles.keys(),
         "bundle.BINDING_MISMATCH": any(named != actual for named, actual in pairs),
         "run.AFTER_SIGNATURE": manifest["createdAtMs"] > signed.statement["issuedAtMs"],
-    })
-
-def _find_contradictions(result):
-    """The warnings about a run result that contradicts itself (formats §4, Runs)."""
-    final = [checkpoint["verdict"] for checkpoint in result["checkpoints"] if checkpoint["kind"] == "final"]
-    holders, verdict = [result, *result["checkpoints"]], result["verdict"]
-    gates = [row["status"] for holder in holders for row in holder["assertionResults"] if row["gate"]]
-    bound = {row["bindingEvidence"] for row in (result, *result["interactions"])}
-    tools, events = result["budgetUsage"]["toolCalls"], result["budgetUsage"]["scheduledEvents"]
-
-    def contradicts(outcomes):
-        unlike = verdict == "passed" and set(outcomes) - {"passed"}
-        return unlike or verdict != "failed" and "failed" in outcomes
-
-    return codes_of({
-        "run.WORLD_INCONSISTENT": result["worldConsistency"] != "consistent",
-        "run.BINDING_PARTIAL": bound != {"complete"},
-        "run.ASSERTION_FAILED": contradicts(gates),
-        "run.CHECKPOINT_FAILED": contradicts(final),
-        "run.BUDGET_EXCEEDED": tools["rejected"] > 0 or tools["attempted"] > tools["limit"]
-                               or events["exhausted"] or events["processed"] > events["limit"],
     })
 
 def verify_list(verify, data, digest, manifest, caller):

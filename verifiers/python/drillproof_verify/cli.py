@@ -81,7 +81,6 @@ def main():
     parser.add_argument("path", nargs="?", help="a part, an export (folder, bag or file), or a DSSE envelope")
     parser.add_argument("--trust", help="the trust store, a JWK Set")
     parser.add_argument("--at", type=_milliseconds, help="the time of the verification (default: now)")
-    parser.add_argument("--json", action="store_true", help="print JSON, as always")
     parser.add_argument("--receipts", action="store_true", help="verify the receipts of the mirror PATH")
     parser.add_argument("--batch", action="store_true", help='answer JSON lines {"path", "trust", "at"}')
     options = parser.parse_args()
@@ -97,6 +96,3 @@ def main():
         return 2 if isinstance(error, (Fault, FileNotFoundError)) else 3
     print(json.dumps(_describe(found)))
     return _EXIT.get(found.verdict, 1)
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,7 @@ import decimal
 import functools
 import hashlib
 import json
-import pathlib
+import os.path
 import re
 import unicodedata
 
@@ -41,6 +41,10 @@ def collect(codes):
         codes.add("io.UNREADABLE")
     except Fault as fault:
         codes.add(str(fault))
+
+def read_file(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
 
 def sha256(data):
     return "sha256:" + hashlib.sha256(data).hexdigest()
@@ -149,7 +153,7 @@ _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "intege
 @functools.cache
 def schema(name):
     """A published JSON Schema, such as "attestation.v1"."""
-    return json.loads((pathlib.Path(__file__).parent / "schemas" / f"{name}.schema.json").read_text("utf-8"))
+    return json.loads(read_file(os.path.dirname(__file__), "schemas", f"{name}.schema.json"))
 
 def fits(form, value):
     """Whether a parsed value has the form of a schema; a name stands for a published one."""

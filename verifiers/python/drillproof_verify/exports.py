@@ -7,6 +7,7 @@ from .bundles import Bundle, compare_expected, verify_list
 from .documents import (MEBIBYTE, blame, codes_of, collect, fits, parse, read_manifest, refuse,
                         selection_digest, sha256)
 from .mirrors import RECEIPT, check_bag, read_receipt, read_sums, receipt_name
+from .remarks import count_export
 from .trust import failed, read_envelope, verify_attestation, verify_envelope
 
 _RANK = ("verified", "intact", "incomplete", "failed")
@@ -20,7 +21,9 @@ class Export:
     def __init__(self, source, caller, irregular=(), envelopes=()):
         self.codes, self.completeness, self.caller, self.bundles = set(), "claimed", caller, []
         files, self.irregular, self.parts, self.reports, self.deflated = source, set(irregular), [], [], set()
-        if isinstance(source, Archive):
+        self.archive = source if isinstance(source, Archive) else None
+        self.mirror, self.list_signed = set(), False
+        if self.archive:
             files = {name: functools.partial(source.read, name, checked=False) for name in source.entries}
             self.codes |= source.warnings
             for name in source.entries:
@@ -42,6 +45,8 @@ class Export:
                  "intact": caller.depth == "digest"}
         verdicts = [best, *codes_of(worse), *(bundle.verdict for bundle in self.bundles)]
         self.verdict = max(verdicts, key=_RANK.index)
+        self.coverage = count_export(self) if self.verdict in ("verified", "intact") else None
+        self.codes |= self.coverage.codes if self.coverage else set()
 
     def _read(self, path, missing):
         below = any(name.startswith(path + "/") for name in self.files)
@@ -87,7 +92,8 @@ class Export:
     def _accept_list(self, verify, data):
         signed = verify_list(verify, data, self.digest, self.manifest, self.caller)
         self.codes |= signed.codes
-        if signed.verdict == "valid" and self.completeness == "claimed":
+        self.list_signed = self.list_signed or signed.verdict == "valid"
+        if self.list_signed and self.completeness == "claimed":
             self.completeness = "attested"
 
     def _sort_envelopes(self, envelopes):
@@ -120,6 +126,7 @@ class Export:
                 refuse({"": differ or not raw.endswith(b"\n")})
             elif RECEIPT.fullmatch(path):
                 refuse({"": receipt_name(raw, read_receipt(raw)) != path})
+        self.mirror |= {path} - set(_DOCUMENTS)  # a file of the mirror that follows its format
 
     def _check_bytes(self, row, kind):
         """The bytes of an archive, compared with its row."""
@@ -152,6 +159,7 @@ class Export:
         if len(found) == len(self.parts):
             reports = sum(int(row["expandedBytes"]) for row in self.reports)
             expected["sourceBytes"] = str(reports + sum(bundle.source_bytes for bundle in found))
+        self.fixed = {"schemaVersion", "failureCode", *expected}  # all others are claims
         differs = resource and any(resource.get(name) != expected[name] for name in expected)
         self.codes |= codes_of({"export.SELECTION_MISMATCH": order != sorted(order),
                                 "export.RESOURCE_MISMATCH": differs})

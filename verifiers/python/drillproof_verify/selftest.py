@@ -1,13 +1,13 @@
 """Answers the cases of `drillproof selftest --exec "python3 -m drillproof_verify.selftest"`."""
 import base64
 import json
-import pathlib
 import re
 import sys
 
+from . import bundles, exports, mirrors, trust
 from .archive import Archive
 from .documents import (Fault, are_distinct, canonical, from_base64url, from_hex, is_path, parse,
-                        read_manifest, refuse, selection_digest, sha256)
+                        read_file, read_manifest, refuse, selection_digest, sha256)
 
 _LETTERS, _ID = "_[0-9a-z]{12,32}", "[0-9A-Za-z-]+"
 _WORD = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
@@ -28,13 +28,17 @@ _KINDS = ("hex base64url strict-json canonical-json identifiers paths archives b
           " export-manifests der-signatures signatures key-files trust-stores judge-key attestations exports"
           " receipts")
 
-def _verdict(found, **members):
+def _verdict(found, coverage=False):
     valid = found.verdict in ("verified", "intact", "valid", "not_checked")
-    return {"valid": valid, "result": found.verdict, "codes": sorted(found.codes)} | members
+    return {"valid": valid, "result": found.verdict, "codes": sorted(found.codes)} | (
+        {"coverage": found.coverage.counts} if coverage else {})
 
-def _answer_document(kind, case):
-    """The details of a case without a key; `None` for the other kinds."""
-    details, limits = {}, case.get("limits", {})
+def _answer(kind, case):
+    """The details of a case."""
+    store = trust.TrustStore(case["trust"]) if "trust" in case else None
+    options = {name: case[name] for name in ("expect", "limits", "depth", "threshold") if name in case}
+    caller = trust.Caller(trust=store, as_of=case.get("asOfMs"), **options)
+    details, limits = {}, caller.limits
     match kind:
         case "hex":
             details = {"base64": base64.b64encode(from_hex(case["text"])).decode()}
@@ -62,18 +66,6 @@ def _answer_document(kind, case):
             manifest = read_manifest(case["manifest"], "export", limits.get("parts"))
             details = {"digest": sha256(case["manifest"]), "selectionDigest": selection_digest(manifest),
                        "parts": len(manifest["parts"]), "localReports": len(manifest["localReports"])}
-        case _:
-            return None
-    return details
-
-def _answer_signed(kind, case):
-    """The details of a case with keys."""
-    from . import bundles, exports, mirrors, trust  # they need `cryptography`, which takes long to load
-
-    store = trust.TrustStore(case["trust"]) if "trust" in case else None
-    options = {name: case[name] for name in ("expect", "limits", "depth", "threshold") if name in case}
-    caller, details = trust.Caller(trust=store, as_of=case.get("asOfMs"), **options), {}
-    match kind:
         case "der-signatures":
             refuse({"encoding.DER_INVALID": not trust.is_der_signature(bytes.fromhex(case["hex"]))})
         case "signatures":
@@ -107,13 +99,13 @@ def _answer_signed(kind, case):
             purpose, manifest = case.get("purpose", "evidence"), case.get("manifest")
             details = _verdict(bundles.verify_detached(case["envelope"], purpose, manifest, caller))
         case "bundles":
-            details = _verdict(bundles.Bundle(case["zip"], caller))
+            details = _verdict(bundles.Bundle(case["zip"], caller), "coverage" in case)
         case "exports":
             files = {row["path"]: row["data"].__bytes__ for row in case.get("files", [])}
             source, envelopes = Archive(case["zip"]) if "zip" in case else files, case.get("envelopes", [])
             irregular = case.get("irregular", ())
             export = exports.Export(source, caller, irregular, map(str.encode, envelopes))
-            details = _verdict(export, completeness=export.completeness)
+            details = _verdict(export, "coverage" in case) | {"completeness": export.completeness}
         case "receipts":
             files = {path: text.encode() for path, text in case["files"].items()}
             details = _verdict(mirrors.Receipts(files, case.get("expectHead"), case.get("single")))
@@ -121,21 +113,20 @@ def _answer_signed(kind, case):
 
 def answer(folder):
     """The exit code of a case and its details."""
-    case = json.loads((folder / "case.json").read_text("utf-8"))
+    case = json.loads(read_file(folder, "case.json"))
     kind, given = case["kind"], case["input"]
-    if kind not in _KINDS.split() or "coverage" in given:
+    if kind not in _KINDS.split():
         return 77, None
-    given |= {name: (folder / file).read_bytes() for name, file in case["files"].items()}
+    given |= {name: read_file(folder, file) for name, file in case["files"].items()}
     for row in given.get("files", []) if kind == "exports" else []:
-        row["data"] = (folder / row["file"]).read_bytes()
+        row["data"] = read_file(folder, row["file"])
     try:
-        details = _answer_document(kind, given)
-        details = _answer_signed(kind, given) if details is None else details
+        details = _answer(kind, given)
     except Fault as fault:
         return 1, {"code": str(fault)} if str(fault) else {}
     return 0 if details.pop("valid", True) else 1, details
 
 if __name__ == "__main__":
-    code, details = answer(pathlib.Path(sys.argv[1]))
+    code, details = answer(sys.argv[1])
     print(json.dumps(details))
     sys.exit(code)

@@ -3,7 +3,7 @@ import re
 import types
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from .documents import (MEBIBYTE, Fault, blame, canonical, codes_of, collect, fits, from_base64,
@@ -17,7 +17,7 @@ _FORMS = {"evidence": "attestation.v1", "export": "export-attestation.v1"}
 _NOTES = re.compile(  # warnings and notes; every other code is an error, but io codes leave a verdict open
     r"(run|io)\..*|trust\.(STORE_ABSENT|CHAIN_NOT_CHECKED)|attestation\.TIME_CLAIMED|bundle\.UNSIGNED"
     r"|dsse\.SIGNATURE_UNCOUNTED|export\.(EMPTY|COMPLETENESS_CLAIMED)|local-report\.UNATTESTED"
-    r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)|bag\.TAG_UNLISTED")
+    r"|zip\.(ORDER|METADATA)_UNUSUAL|receipt\.(INVALID|UNLINKED|ALONE)|bag\.TAG_UNLISTED|coverage\.LOW")
 
 def failed(codes):
     """Whether one of the codes is an error that lets evidence fail."""
@@ -84,12 +84,13 @@ def read_key_file(data, use):
     return _read_der_key(from_base64(block[2].replace("\n", ""), "trust.KEY_INVALID"), block[1])
 
 def _read_der_key(der, label):
+    from cryptography import x509  # slow to load
+    from cryptography.hazmat.primitives import serialization
+
     period = None
     code = "trust.KEY_INVALID" if _P256 in der else "trust.KEY_UNSUPPORTED"
     with blame(code, ValueError, UnsupportedAlgorithm):
         if label == "CERTIFICATE":
-            from cryptography import x509  # slow to load
-
             certificate = x509.load_der_x509_certificate(der)
             period = (certificate.not_valid_before_utc, certificate.not_valid_after_utc)
             period, key = [int(moment.timestamp()) * 1000 for moment in period], certificate.public_key()

@@ -1,0 +1,3 @@
+from . import cli
+
+raise SystemExit(cli.main())
