@@ -80,15 +80,24 @@ it.each([
   'gate e --policy https://me@h/p.yaml?token=s3cret#sha256:00',
   'mirror e --to x --url=https://me:s3cret@h --project p',
   'verify e --format=html=ftp://me:s3cret@h/out',
+  'verify https://me:a#s3cret@h/x',
+  'verify https://me:a/s3cret@h/x',
+  'gate e --policy git:HEAD:http://me:s3cret@h',
 ])('an address with a password is refused and not repeated: %s', async (line) => {
   const { code, stdout, stderr } = await call(line);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/usage\.INVALID: .*…@/)]);
   expect(stdout + stderr).not.toMatch(/s3cret|me:/);
 });
 
-it.each(['s3://bucket/a@b', 'a//b@c', 'git:main:a@b.yaml', './me@h', 'postgres://me:s3cret@h/db'])(
-  'the word %s is not taken for an address with a password that nobody needs',
-  (word) => expect(() => refuseUsers([word])).not.toThrow(),
+it.each([
+  's3://bucket/a@b',
+  'a//b@c',
+  'git:main:a@b.yaml',
+  './me@h',
+  'https://h:8080/a@b',
+  'postgres://me:s3cret@h/db',
+])('the word %s is not taken for an address with a password that nobody needs', (word) =>
+  expect(() => refuseUsers([word])).not.toThrow(),
 );
 
 it('a token in an unknown option is not repeated', async () => {

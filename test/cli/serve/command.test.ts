@@ -136,7 +136,7 @@ describe('the settings of serve', () => {
     [{ DRILLPROOF_MODEL_TIERS: 'small,,large' }, '', 'model tiers'],
     [{ DRILLPROOF_MODEL_TIERS: 'small,large' }, '--model-tiers small,small', 'model tiers'],
     [{}, '--public-url ftp://x', '--public-url'],
-    [{}, '--public-url https://user:pass@x', 'https://…@x'],
+    [{}, '--public-url https://user:pass@x', 'https://…@…'],
     [{}, '--public-url https://x?q=1', '--public-url'],
     [{}, '--public-url nonsense', '--public-url'],
   ])('from %j and "%s" are refused', async (env, options, text) => {

@@ -8,22 +8,26 @@ export const usageError = (message: string, hint?: string): DrillproofError =>
 /** The part of an address up to its user, also of a mistyped address. A path may contain `@`, but not after `//`. */
 const BEFORE_USER = '(?:[a-z][a-z0-9+.-]*:)?[\\\\/]{2,}|(?:https?|ftp|s3):[\\\\/]?';
 const USERS = new RegExp(`(?<![\\w:])(${BEFORE_USER})[^\\s\\\\/?#]*@`, 'gi');
-const USER_FIRST = new RegExp(`^(?:[\\w-]*=)*(?!postgres)(?:${BEFORE_USER})[^\\s\\\\/?#]*@`, 'i');
+/** A password may contain `/`, `?` or `#`: then a colon that begins no port comes first. */
+const USER = '[^\\s\\\\/?#]*@|[^\\s\\\\/?#@:[]*:(?!\\d{0,5}(?:[\\\\/?#]|$))[^]*@';
+const USER_FIRST = new RegExp(`^((?:[\\w-]*=|git:[^:]*:)*(?!postgres)(?:${BEFORE_USER}))(?:${USER})`, 'i');
 
 /** Removes users and passwords from addresses in a text. */
 export const hideUsers = (text: string): string => text.replaceAll(USERS, '$1…@');
 
 /**
- * Refuses addresses with a user or password, except those of PostgreSQL, and prints neither these nor a query.
+ * Refuses addresses with a user or password, except those of PostgreSQL, and prints only what comes before them.
  * @throws DrillproofError `usage.INVALID`
  */
 export function refuseUsers(argv: readonly string[]): void {
-  const word = argv.find((argument) => USER_FIRST.test(argument));
-  if (word !== undefined)
+  for (const word of argv) {
+    const [, start] = USER_FIRST.exec(word) ?? [];
+    if (start === undefined) continue;
     throw usageError(
-      `an address with a user or a password is given: ${hideUsers(word).replace(/[?#].*/s, '')}`,
+      `an address with a user or a password is given: ${start}…@…`,
       'Remove them: they are never sent, and other users of the machine see them.',
     );
+  }
 }
 
 export const DURATION = /^(\d{1,9})(s|m|h|d)$/;
