@@ -159,7 +159,7 @@ class Export:
         if len(found) == len(self.parts):
             reports = sum(int(row["expandedBytes"]) for row in self.reports)
             expected["sourceBytes"] = str(reports + sum(bundle.source_bytes for bundle in found))
-        self.fixed = {"schemaVersion", "failureCode", *expected}  # all others are claims
+        self.fixed = {"schemaVersion", *expected}  # all others are claims
         differs = resource and any(resource.get(name) != expected[name] for name in expected)
         self.codes |= codes_of({"export.SELECTION_MISMATCH": order != sorted(order),
                                 "export.RESOURCE_MISMATCH": differs})
