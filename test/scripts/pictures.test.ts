@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolder } from '../support/folder.ts';
+import { makeFolder, makeTestFolder } from '../support/folder.ts';
 import { digestInput, makePictures } from '../../scripts/pictures/inputs.ts';
 
 const pictures = await makePictures(await makeFolder());
@@ -19,7 +19,7 @@ it.each(Object.entries(pictures))(
 );
 
 it('the inputs of the pictures are the same in every run', async () => {
-  expect(await makePictures(await makeFolder())).toEqual(pictures);
+  expect(await makePictures(await makeTestFolder())).toEqual(pictures);
 });
 
 it('every picture is small, and a page shows it', () => {

@@ -7,8 +7,8 @@ import { makeFolder } from './folder.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** A folder with a project that has the built package and its dependencies, without the optional packages. */
-export async function makeProject(): Promise<string> {
-  const project = await makeFolder();
+export async function makeProject(make = makeFolder): Promise<string> {
+  const project = await make();
   const modules = join(project, 'node_modules');
   for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });

@@ -18,7 +18,7 @@ import {
   NOW,
   repack,
 } from '../../support/evidence.ts';
-import { makeFolder, writeFiles } from '../../support/folder.ts';
+import { makeTestFolder, writeFiles } from '../../support/folder.ts';
 
 const [, script = ''] =
   /^```sh check\.sh\n([\s\S]*?)^```$/m.exec(readFileSync('docs/verify/verify.md', 'utf8')) ?? [];
@@ -30,7 +30,7 @@ type Files = Record<string, Uint8Array>;
 
 /** What the script prints about these files, and its exit code. */
 async function check(tree: Files, trust: unknown = trustStoreJwks(makeTrust(signer)), link?: string) {
-  const folder = await makeFolder();
+  const folder = await makeTestFolder();
   await writeFiles(folder, { 'check.sh': script, 'trust.json': JSON.stringify(trust) });
   mkdirSync(join(folder, 'export'));
   await writeFiles(join(folder, 'export'), tree);
