@@ -65,7 +65,7 @@ test('an import of a module of Node.js is found, so the test above can fail', ()
 
 /** Clones the files of the repository into a folder, and packs them as npm publishes them; returns the digest. */
 function packClone(folder: string, umask: string, TZ: string): string {
-  const script = `umask ${umask} && mkdir -p ${folder} && git ls-files -z | xargs -0 cp --parents --no-preserve=mode -t ${folder}
+  const script = `umask ${umask} && mkdir -p ${folder} && git ls-files -z | xargs -0 cp --parents --no-dereference --no-preserve=mode -t ${folder}
     cp -al node_modules ${folder}/node_modules && cd ${folder} && npm pack --silent`;
   const options = { cwd: root, encoding: 'utf8', env: { ...process.env, TZ } } as const;
   const name = execFileSync('/bin/sh', ['-ec', script], options).trim().split('\n').at(-1)!;

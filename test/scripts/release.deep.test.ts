@@ -26,7 +26,7 @@ function release(to: string, passed: number, ...words: readonly string[]) {
 
 const clone = join(folder, 'clone');
 beforeAll(() => {
-  const script = `mkdir ${clone} && git ls-files -z | xargs -0 cp --parents -t ${clone} && cp -al node_modules ${clone}/node_modules`;
+  const script = `mkdir ${clone} && git ls-files -z | xargs -0 cp --parents --no-dereference -t ${clone} && cp -al node_modules ${clone}/node_modules`;
   execFileSync('/bin/sh', ['-ec', script], { cwd: ROOT });
 });
 

@@ -10,7 +10,7 @@ import { COUNTS } from '../vectors/counts.ts';
 const OTHERS = ['cursors', 'policies', 'summaries', 'tool-sources'];
 /** The modules that verify parts and exports. The others are about bags, receipts, warnings, the command and the selftest. */
 const CORE = ['archive', 'bundles', 'documents', 'exports', 'trust'];
-const MOST_LINES = { core: 900, all: 1_295 };
+const MOST_LINES = { core: 910, all: 1_310 };
 
 const PACKAGE = resolve(import.meta.dirname, '../../verifiers/python');
 const env = { PYTHONPATH: PACKAGE };

@@ -27,9 +27,10 @@ export function connectInputs(onChange: () => void): void {
   // The fields of options and of issuers.
   for (const type of ['input', 'change'])
     getElement('form', HTMLFormElement).addEventListener(type, onChange);
-  connectPicker('choose-folder', 'folder', (files) =>
-    waitFor(async () => chooseTree(findExport(readFileTree(files)))),
-  );
+  connectPicker('choose-folder', 'folder', (files) => {
+    chooseTree(undefined);
+    waitFor(async () => chooseTree(findExport(readFileTree(files))));
+  });
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
   connectDrop('evidence-drop', async (transfer) => {
@@ -49,7 +50,8 @@ export function connectInputs(onChange: () => void): void {
 function connectPicker(button: string, input: string, take: (files: readonly File[]) => void): void {
   const picker = getElement(input, HTMLInputElement);
   getElement(button, HTMLButtonElement).addEventListener('click', () => picker.click());
-  picker.addEventListener('change', () => {
+  picker.addEventListener('change', (event) => {
+    event.stopPropagation(); // the form would remove the message about these files
     const files = [...(picker.files ?? [])];
     picker.value = ''; // the same file can be chosen again
     if (files.length > 0) take(files);

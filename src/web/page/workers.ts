@@ -3,7 +3,7 @@ import type { Ask, Describe, Help, KeyFile, Progress, Request, Start } from '../
 import { explainFailure } from './elements.ts';
 
 declare const WORKER_CODE: string;
-const WORKER_URL = URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
+let workerUrl: string | undefined;
 
 /** Workers that verify parts; more need memory and gain little. */
 const MAX_HELPERS = 8;
@@ -19,7 +19,8 @@ export type Session = {
 
 /** Starts a worker. Its code is part of the page, so nothing is loaded. */
 function startWorker(onProgress: (progress: Progress) => void, onError: (message: string) => void): Worker {
-  const worker = new Worker(WORKER_URL);
+  workerUrl ??= URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
+  const worker = new Worker(workerUrl);
   worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => onProgress(data));
   worker.addEventListener('error', (event) => onError(event.message || 'the browser did not start a worker'));
   worker.addEventListener('messageerror', () => onError('a message between workers could not be read'));

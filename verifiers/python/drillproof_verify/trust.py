@@ -1,4 +1,5 @@
 """Key files, trust stores, attestations and DSSE envelopes (formats §2, §3; docs/verify/keys.md)."""
+import datetime
 import re
 import types
 
@@ -45,6 +46,10 @@ def verifies(point, message, signature):
         return False
     return is_der_signature(signature)
 
+def _derive(private):
+    """The public numbers of a private one."""
+    return ec.derive_private_key(private, ec.SECP256R1()).public_key().public_numbers()
+
 def key_id(point):
     return sha256(_SPKI + point)
 
@@ -63,7 +68,7 @@ def read_jwk(jwk, private=False, extra=()):
         refuse({"": len(x) != 32 or len(y) != 32 or len(d) != 32 * private})
         key = read_point(b"\4" + x + y)
         if private:
-            refuse({"": ec.derive_private_key(int.from_bytes(d, "big"), ec.SECP256R1()).public_key() != key})
+            refuse({"": _derive(int.from_bytes(d, "big")) != key.public_numbers()})
     return b"\4" + x + y
 
 def read_key_file(data, use):
@@ -83,6 +88,11 @@ def read_key_file(data, use):
             "trust.KEY_PUBLIC": labels and not private and use == "sign", "trust.KEY_INVALID": not block})
     return _read_der_key(from_base64(block[2].replace("\n", ""), "trust.KEY_INVALID"), block[1])
 
+def _milliseconds(certificate, name):
+    moment = getattr(certificate, f"not_valid_{name}_utc", None)  # older libraries have naive times
+    moment = moment or getattr(certificate, f"not_valid_{name}").replace(tzinfo=datetime.UTC)
+    return int(moment.timestamp()) * 1000
+
 def _read_der_key(der, label):
     from cryptography import x509  # slow to load
     from cryptography.hazmat.primitives import serialization
@@ -92,10 +102,15 @@ def _read_der_key(der, label):
     with blame(code, ValueError, UnsupportedAlgorithm):
         if label == "CERTIFICATE":
             certificate = x509.load_der_x509_certificate(der)
-            period = (certificate.not_valid_before_utc, certificate.not_valid_after_utc)
-            period, key = [int(moment.timestamp()) * 1000 for moment in period], certificate.public_key()
+            period = [_milliseconds(certificate, name) for name in ("before", "after")]
+            key = certificate.public_key()
         elif "PRIVATE" in label:
-            key = serialization.load_der_private_key(der, None).public_key()
+            secret = serialization.load_der_private_key(der, None)
+            key, more = secret.public_key(), der[1] & 0x7F if der[1] > 0x7F else 0
+            size = 2 + more + (int.from_bytes(der[2 : 2 + more], "big") if more else der[1])
+            refuse({"": size != len(der)})  # older libraries check neither this nor both halves
+            if _P256 in der:
+                refuse({"": _derive(secret.private_numbers().private_value) != key.public_numbers()})
         else:
             key = serialization.load_der_public_key(der) if label == "PUBLIC KEY" else None
     refuse({"trust.KEY_UNSUPPORTED": getattr(getattr(key, "curve", None), "name", None) != "secp256r1"})
