@@ -26,7 +26,7 @@ const together = {
 
 /** The test files that take longest, longest first: they begin first, so that none of them runs alone at the end. */
 const LONGEST = `
-  verifiers/differential web/page package/installed package/entries web/traps faults/mirror ci/action cli/shared/queue web/vectors cli/mirror/s3 cli/serve
+  verifiers web/page package/installed package/entries web/traps faults/mirror ci/action cli/shared/queue web/vectors cli/mirror/s3 cli/serve
   node/s3/mirror server/durability package/confinement server/blobs/s3 server/store/postgres scripts single
   node/swapped-files package/selftest node/queue node/volume/kill cli/selftest server/slow-and-large cli/gate/sources
   zip/other-tools verify/flips node/s3 faults ci cli/shared/bad-input package/bundles node/scrub/repair vectors
