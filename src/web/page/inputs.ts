@@ -97,14 +97,16 @@ const readKind = async (file: File): Promise<OtherKind | undefined> =>
 function findExport(chosen: BlobTree): BlobTree {
   const { files, folders } = chosen;
   const paths = [...files.keys()];
-  const roots = paths.flatMap((path) => /^(.*\/|)(?:manifest\.json|bagit\.txt)$/.exec(path)?.[1] ?? []);
+  if (paths.some(isExportPath)) return chosen;
+  const found = paths.flatMap((path) => /^(.*\/|)(?:manifest\.json|bagit\.txt)$/.exec(path)?.[1] ?? []);
+  const roots = [...new Set(found)];
   const outer = roots.filter((root) => !roots.some((other) => root !== other && root.startsWith(other)));
   const [root = ''] = outer;
-  if (new Set(outer).size > 1)
+  if (outer.length > 1)
     throw new RangeError(
       `${escapeText(chosen.name)} contains ${outer.length} exports: ${outer.slice(0, 5).map(escapeText).join(', ')}. Choose one of them.`,
     );
-  if (root === '' || paths.some(isExportPath)) return chosen;
+  if (root === '') return chosen;
   const inside = (path: string): boolean => path.startsWith(root);
   return {
     name: root.split('/').at(-2) ?? chosen.name,
