@@ -32,6 +32,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   client: 'The client of a control plane',
   control: 'Responses of a control plane',
   mirror: 'Mirrors',
+  inventory: 'The inventory of an archive',
   scrub: 'Scrubs of an archive',
   queue: 'Work shared through a queue',
   policy: 'Policies',

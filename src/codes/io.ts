@@ -1,5 +1,7 @@
 import { cite } from './entry.ts';
 
+const inventory = cite('docs/archive/inventory.md');
+
 /** Codes of files, the network, mirrors, scrubs, the command line and the server. */
 export const ioCodes = {
   'io.NOT_FOUND': cite('docs/verify/cli.md, Exit codes').usage(
@@ -151,8 +153,25 @@ export const ioCodes = {
     'Wait until the mirror ends, or run the same mirror command again.',
   ),
   'scrub.MIRROR_MISSING': cite('docs/archive/scrub.md, Results').missing(
-    'A mirror that was scrubbed before no longer exists, or its folder is empty.',
-    'Mirror the export again or restore it; if you removed it on purpose, remove its folder and its journal too.',
+    'A mirror that the inventory or the journal of the archive names does not exist, or its folder is empty.',
+    'Mirror the export again or restore it; if you removed it on purpose, acknowledge it (drillproof archive acknowledge).',
+  ),
+  'inventory.NONE': inventory.inaccessible(
+    'The archive has no inventory, so nobody can say what it should contain.',
+    'Run the mirror of the whole project again; it verifies every mirror and writes the inventory.',
+  ),
+  'inventory.DAMAGED': inventory.mismatch(
+    'A line of the inventory of an archive is not valid, or does not name the line before it by its digest.',
+    'Restore inventory.jsonl from a copy of the archive; without one, remove it and mirror the project again.',
+  ),
+  'inventory.HEAD_MISMATCH': inventory.mismatch(
+    'No line of the inventory has the expected digest, so lines were removed or written anew.',
+    'Compare it with a copy of the archive.',
+  ),
+  'inventory.UNLISTED': inventory.extra(
+    'The inventory of the archive does not name this mirror.',
+    'Mirror the project again, which reads the mirror and lists it; if it is not yours, remove it.',
+    'warning',
   ),
   'scrub.NAME_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
     'The name of a mirror in an archive is not the id of its export.',

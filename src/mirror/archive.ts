@@ -127,18 +127,25 @@ export async function mirrorMany(
 
 /** The exports of a project, by whether they can be mirrored. */
 export type Discovered = {
+  /** Those that the archive lacks, before those that are read again. */
   readonly wishes: readonly Wish[];
   /** The number of exports in each state that prevents mirroring: generating, failed or deleted. */
   readonly left: ReadonlyMap<string, number>;
-  /** Exports that have not changed since `sinceMs`, and that are mirrored or cannot be. */
-  readonly older: number;
+  /** Exports that the archive holds, and that are not read again. */
+  readonly kept: number;
 };
 
+/**
+ * What an archive has of an export: `held` is a complete mirror, which need not be read; `present` one that must be read
+ * before it counts.
+ */
+export type Holding = 'held' | 'present' | 'missing';
+
 export type DiscoverOptions = {
-  /** Omits mirrored exports that did not change since, in milliseconds since 1970; default: none. */
+  /** Also returns held exports that changed since, in milliseconds since 1970; default: none. */
   readonly sinceMs?: number;
-  /** Tells if the archive has a complete mirror of an export that has not changed since `sinceMs`; default: it has. */
-  readonly isMirrored?: (evidenceExportId: string) => Promise<boolean>;
+  /** Tells what the archive has of an export whose manifest has this digest; default: nothing. */
+  readonly holdingOf?: (evidenceExportId: string, manifestDigest: string | undefined) => Promise<Holding>;
   readonly unfinished?: boolean;
   readonly signal?: AbortSignal;
   /** Called before a page of the list is requested again. */
@@ -146,7 +153,7 @@ export type DiscoverOptions = {
 };
 const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
   sinceMs: optional(AMOUNT),
-  isMirrored: optional(FUNCTION),
+  holdingOf: optional(FUNCTION),
   unfinished: optional(FLAG),
   signal: optional(SIGNAL),
   onRetry: optional(FUNCTION),
@@ -157,7 +164,7 @@ const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
  * `unfinished` those that are still being generated.
  * @throws LimitError `client.PAGES_EXCEEDED`, and what the client throws
  * @example
- * const { wishes } = await discoverExports(client, projectId, { sinceMs: Date.now() - 86_400_000 });
+ * const { wishes } = await discoverExports(client, projectId, { holdingOf: async () => 'missing' });
  */
 export async function discoverExports(
   client: Client,
@@ -168,23 +175,21 @@ export async function discoverExports(
     { client: withMethods('a client', 'exports'), projectId: TEXT, options: optionsOf(DISCOVER_OPTIONS) },
     { client, projectId, options },
   );
-  const {
-    sinceMs = -Infinity,
-    isMirrored = () => Promise.resolve(true),
-    unfinished = false,
-    ...how
-  } = options;
+  const { sinceMs = Infinity, holdingOf, unfinished = false, ...how } = options;
   const wishes: Wish[] = [];
+  const again: Wish[] = [];
   const unavailable = new Map<string, number>();
-  let older = 0;
+  let kept = 0;
   for await (const item of client.exports(projectId, how)) {
     const { evidenceExportId } = item;
     const state = item.deletion === undefined ? item.state : 'deleted';
     const isOpen = state === 'available' || (unfinished && (state === 'pending' || state === 'generating'));
-    const isOld = item.updatedAtMs < sinceMs;
-    if (isOld && (!isOpen || (await isMirrored(evidenceExportId)))) older++;
-    else if (isOpen) wishes.push({ projectId, evidenceExportId });
-    else unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
+    const holding = isOpen
+      ? ((await holdingOf?.(evidenceExportId, item.manifestDigest)) ?? 'missing')
+      : 'missing';
+    if (!isOpen) unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
+    else if (holding === 'held' && item.updatedAtMs < sinceMs) kept++;
+    else (holding === 'missing' ? wishes : again).push({ projectId, evidenceExportId });
   }
-  return { wishes, left: unavailable, older };
+  return { wishes: [...wishes, ...again], left: unavailable, kept };
 }

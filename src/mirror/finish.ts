@@ -1,5 +1,6 @@
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { digestOf, type Digest, digestStream } from '../bytes/hash.ts';
+import { collectBytes } from '../bytes/async.ts';
 import { defined } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import { type Checksum, CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
@@ -11,12 +12,13 @@ import {
   type LinkedReceipt,
   type ReceiptLink,
   receiptPath,
+  parseReceipt,
   parseReceiptTime,
 } from '../evidence/export/receipt.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import { type Failure, toFailure } from './fetch/all.ts';
 import type { FileState, Run } from './run.ts';
-import { type MirrorTarget, type MirrorView, readSmallFile, readValid } from './sink.ts';
+import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 
 /** A verified file of the mirror. */
 export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
@@ -73,10 +75,12 @@ export async function writeDocument(
   return { ...toChecksum(path, bytes), state };
 }
 
-/** Writes a small file, unless the target has it with these bytes. */
-export async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<void> {
+/** Writes a small file, unless the target has it with these bytes. Returns whether it was written. */
+export async function writeOnce(target: MirrorTarget, path: string, bytes: Uint8Array): Promise<boolean> {
   const existing = await readSmallFile(target, path, bytes.length);
-  if (existing === undefined || digestOf(existing) !== digestOf(bytes)) await target.write(path, bytes);
+  const differs = existing === undefined || digestOf(existing) !== digestOf(bytes);
+  if (differs) await target.write(path, bytes);
+  return differs;
 }
 
 /**
@@ -101,6 +105,7 @@ export type ReceiptFacts = Omit<LinkedReceipt, 'schemaVersion' | 'kind' | 'finis
 export type WrittenReceipt = {
   readonly receipt: LinkedReceipt;
   readonly path: string;
+  /** The digest of `receipt`. */
   readonly digest: Digest;
 };
 
@@ -108,13 +113,15 @@ type Target = Pick<MirrorTarget, 'list' | 'read' | 'write'>;
 
 /**
  * Writes the receipt of a run as the next one of its mirror, which names the previous one by path and digest. The
- * caller must hold the lock of the target, so that no two receipts name the same previous one.
+ * caller must hold the lock of the target, so that no two receipts name the same previous one. If the run changed nothing
+ * and the newest receipt is of the same complete mirror, none is written, and `path` is that of the newest receipt.
  * @param now milliseconds since the epoch
  */
 export async function appendReceipt(
   target: Target,
   facts: ReceiptFacts,
   now: () => number,
+  changed = true,
 ): Promise<WrittenReceipt> {
   const previous = await findLastReceipt(target);
   const receipt: LinkedReceipt = {
@@ -126,9 +133,24 @@ export async function appendReceipt(
   };
   const bytes = canonicalBytes(receipt);
   const digest = digestOf(bytes);
+  if (!changed && previous !== undefined && (await isReceiptOf(target, previous, facts)))
+    return { receipt, path: previous.path, digest };
   const path = receiptPath(receipt, digest);
   await target.write(path, bytes);
   return { receipt, path, digest };
+}
+
+/** Checks if a receipt is undamaged and says that this mirror is complete. */
+async function isReceiptOf(target: Target, link: ReceiptLink, facts: ReceiptFacts): Promise<boolean> {
+  const bytes = await collectBytes(target.read(link.path), DEFAULT_LIMITS.manifestBytes);
+  const receipt = parseIfValid(() => parseReceipt(bytes));
+  return (
+    receipt !== undefined &&
+    receiptPath(receipt, digestOf(bytes)) === link.path &&
+    receipt.outcome === 'complete' &&
+    receipt.manifestDigest === facts.manifestDigest &&
+    receipt.withoutLocalReports === facts.withoutLocalReports
+  );
 }
 
 /** Finds the newest receipt. Names begin with the time, and each time is later than the previous one. */

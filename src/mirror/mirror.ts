@@ -36,7 +36,7 @@ type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: 
  * A file gets its final name only after its digest was checked. `manifest.json` is written last, so an interrupted
  * mirror is not an export for any reader; run it again to resume. A file that no longer matches the manifest is fetched
  * again. Nothing in a manifest or an answer is used as an address. A mirror stays complete if the source deletes the
- * export.
+ * export. The receipt of a run that changed nothing is returned, but not written.
  *
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`;
  *   `expect.MANIFEST_MISMATCH`, `mirror.SOURCE_INVALID` for the manifest;
@@ -148,8 +148,9 @@ async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: Mirror
   const files = [manifest, resource, ...fetched.files];
   const facts = buildReceipt(run, pinned, fetched);
   const complete = facts.outcome === 'complete';
-  if (complete) await writeOnce(target, CHECKSUMS, formatChecksums(files));
-  const written = await appendReceipt(target, facts, run.now);
+  const isSame = complete && (await isComplete(target, pinned)) && !fetchedAny([resource, ...fetched.files]);
+  const changed = (complete && (await writeOnce(target, CHECKSUMS, formatChecksums(files)))) || !isSame;
+  const written = await appendReceipt(target, facts, run.now, changed);
   if (complete) {
     await writeOnce(target, EXPORT_MANIFEST, manifestBytes);
     await target.seal?.(files);
@@ -159,6 +160,8 @@ async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: Mirror
   if (!complete) throw incompleteError(fetched.failures, written.path);
   return written.receipt;
 }
+
+const fetchedAny = (files: readonly Proven[]): boolean => files.some(({ state }) => state !== 'kept');
 
 function buildReceipt(
   run: Run,

@@ -16,6 +16,7 @@ import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
 import { memorySource, type SourceFile } from '../evidence/source.ts';
+import { INVENTORY } from '../mirror/inventory.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
@@ -105,7 +106,7 @@ async function openArchive(
     mirrors: single
       ? [singleName]
       : [...mirrors, ...(await listMissing(logs, mirrors, volume))].toSorted(compareUtf8),
-    strays: single ? [] : files.filter(isShown),
+    strays: single ? [] : files.filter((name) => isShown(name) && name !== INVENTORY),
     open(name) {
       const mirror = single ? volume : volume.child(name);
       return {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalBytes, canonicalJson } from '../bytes/json/canonical.ts';
+import { concatBytes } from '../bytes/async.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
@@ -83,7 +84,7 @@ export async function readEntries(
 ): Promise<ReadonlyMap<string, JournalEntry>> {
   const bytes = (await journal.read()) ?? new Uint8Array();
   const { entries, worn } = readJournal(bytes, policy, now());
-  if (worn) await journal.replace(journalLines(policy, entries.values()));
+  if (worn) await journal.update(() => journalLines(policy, entries.values()));
   return entries;
 }
 
@@ -109,7 +110,7 @@ export class JournalWriter {
     const entries = this.waiting.splice(0);
     if (entries.length > 0) {
       const lines = journalLines(this.scrub.policy, entries);
-      this.last = this.last.then(() => this.place.journal.append(lines));
+      this.last = this.last.then(() => this.place.journal.update((old) => concatBytes([old, lines])));
     }
     await this.last;
   }

@@ -36,7 +36,7 @@ async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<Mirro
   const before = await readBefore(place, scrub);
   if (isMissing(before)) return reportMissing(place);
   if (!before.isDue) return countUnread(place, before);
-  await place.journal.append(new Uint8Array()); // fails before anything is read if the journal cannot be written
+  await place.journal.update((content) => content); // fails before anything is read if the journal cannot be written
   return readMirror(place, scrub, before);
 }
 

@@ -15,6 +15,7 @@ import type { Depth } from '../verify/report.ts';
 import { type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
+import type { Log } from '../mirror/inventory.ts';
 import type { MirrorSink } from '../mirror/sink.ts';
 
 /** The options of `scrubMirror` and `scrubMany`. Only `tool` is required. Times are milliseconds. */
@@ -92,16 +93,6 @@ export function readScrub(options: ScrubOptions) {
   };
 }
 
-/** The journal of one mirror: lines of JSON, which are only appended. */
-export type ScrubJournal = {
-  /** Reads the content; `undefined` if it is missing or larger than any valid one. */
-  read(): Promise<Uint8Array | undefined>;
-  /** Appends whole lines, which are durable when it resolves. */
-  append(lines: Uint8Array): Promise<void>;
-  /** Replaces the content in one step. */
-  replace(content: Uint8Array): Promise<void>;
-};
-
 /** One mirror of an archive, and the journal of its scrubs. */
 export type ScrubPlace = {
   /** The name in the archive: that of the folder, or the last step of the prefix. */
@@ -110,7 +101,7 @@ export type ScrubPlace = {
   readonly evidenceExportId?: string;
   /** The path or address, for messages. */
   readonly place: string;
-  readonly journal: ScrubJournal;
+  readonly journal: Log;
   /** Lists the mirror as it is now. */
   look(): Promise<ScrubView>;
   /** Opens the mirror as the target of a repair. */

@@ -89,24 +89,29 @@ describe('discoverExports', () => {
     expect(all.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
   });
 
-  it('omits exports that have not changed since a time, exact to the millisecond', async () => {
+  const held = { holdingOf: async () => 'held' as const };
+
+  it('omits held exports, except those that changed since a time, exact to the millisecond', async () => {
     const client = listExports([99, 100, 101].map((updatedAtMs, n) => row(n, { updatedAtMs })));
-    const { wishes, older } = await discoverExports(client, PROJECT, { sinceMs: 100 });
-    expect([wishes.length, older]).toEqual([2, 1]);
+    const { wishes, kept } = await discoverExports(client, PROJECT, { sinceMs: 100, ...held });
+    expect([wishes.length, kept]).toEqual([2, 1]);
+    expect(await discoverExports(client, PROJECT, held)).toMatchObject({ wishes: [], kept: 3 });
   });
 
-  it('lists an old export that the archive lacks, and asks only about old ones that can be mirrored', async () => {
-    const asked: string[] = [];
-    const isMirrored = async (id: string) => asked.push(id) > 0 && id !== idOf(2);
-    const old = { updatedAtMs: 1 };
-    const client = listExports([
-      row(1, old),
-      row(2, old),
-      row(3, { ...old, deletion }),
-      row(4, { updatedAtMs: 100 }),
-    ]);
-    const { wishes, older, left } = await discoverExports(client, PROJECT, { sinceMs: 100, isMirrored });
-    expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([2, 4].map(idOf));
-    expect([older, left.size, asked]).toEqual([2, 0, [1, 2].map(idOf)]);
+  it('lists missing exports before those that are read again, whatever their age', async () => {
+    const asked: unknown[] = [];
+    const holdings = new Map([
+      [idOf(1), 'present'],
+      [idOf(2), 'held'],
+    ] as const);
+    const holdingOf = async (id: string, digest: string | undefined) => {
+      asked.push([id, digest]);
+      return holdings.get(id) ?? 'missing';
+    };
+    const client = listExports([row(1), row(2), row(3, { deletion }), row(4, { updatedAtMs: 1 })]);
+    const { wishes, kept, left } = await discoverExports(client, PROJECT, { holdingOf });
+    expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([4, 1].map(idOf));
+    expect([kept, Object.fromEntries(left)]).toEqual([1, { deleted: 1 }]);
+    expect(asked).toEqual([1, 2, 4].map((n) => [idOf(n), resource.manifestDigest]));
   });
 });

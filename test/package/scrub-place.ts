@@ -7,8 +7,7 @@ export const makePlace = (source: EvidenceSource = memorySource({})): ScrubPlace
   place: 'memory',
   journal: {
     read: async () => Buffer.alloc(0),
-    append: async () => undefined,
-    replace: async () => undefined,
+    update: async () => undefined,
   },
   async look() {
     const files = (await source.files()).map((file) => [file.path, { ...file, identity: 'a' }] as const);

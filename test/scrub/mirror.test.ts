@@ -30,8 +30,7 @@ function makePlace(...views: readonly Promise<ScrubView>[]): ScrubPlace & { read
     place: 'memory',
     journal: {
       read: () => Promise.resolve(content),
-      append: async (lines) => void (content = Buffer.concat([content, lines])),
-      replace: async (bytes) => void (content = Buffer.from(bytes)),
+      update: async (change) => void (content = Buffer.from(change(content))),
     },
     look: () => views[Math.min(looks++, views.length - 1)]!,
     sink: () => Promise.reject(new Error('nothing is written')),
@@ -116,7 +115,7 @@ async function makeJournal(agoMs: number): Promise<Uint8Array> {
 
 async function scrubWith(journal: Uint8Array, olderThanMs: number): Promise<string> {
   const place = makePlace(makeView(rotten(), 'a'));
-  await place.journal.replace(journal);
+  await place.journal.update(() => journal);
   return (await scrubMirror(place, { ...OPTIONS, olderThanMs })).outcome;
 }
 

@@ -1,9 +1,12 @@
 import { defined } from '../../bytes/arguments.ts';
+import { closeAfter } from '../../bytes/async.ts';
 import type { Client, ExportRef } from '../../client/client.ts';
 import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
+import { INVENTORY, InventoryLog } from '../../mirror/inventory.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
 import { mirrorExport } from '../../mirror/mirror.ts';
 import type { MirrorOptions } from '../../mirror/run.ts';
+import { openVolume } from '../../node/open-volume.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { openReplicas } from '../shared/input/replicas.ts';
@@ -101,8 +104,11 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
           onProgress,
           ...defined({ expectManifest: wish.expectManifest }),
         });
-      const settings = { client: origin.client, watch, each, stop };
-      return mirrorEach(cli, { ...options, project: origin.project }, settings);
+      return closeAfter(await openVolume(options.to, cli.env), async (volume) => {
+        const archive = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
+        const settings = { client: origin.client, watch, each, stop, archive };
+        return mirrorEach(cli, { ...options, project: origin.project }, settings);
+      });
     }
     watch.events.write({ type: 'exports', exports: 1 });
     const settings = await setting(exportRef.evidenceExportId, options.to);

@@ -3,20 +3,21 @@ import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { isDigest } from '../../bytes/hash.ts';
-import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Client } from '../../client/client.ts';
 import type { Retry } from '../../client/options.ts';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { discoverExports, mirrorMany, type Wish } from '../../mirror/archive.ts';
+import { discoverExports, type Holding, mirrorMany, type Wish } from '../../mirror/archive.ts';
+import type { MirrorCheck } from '../../mirror/check.ts';
+import type { InventoryLog, InventoryRow } from '../../mirror/inventory.ts';
 import type { OnProgress } from '../../mirror/run.ts';
 import type { JobResult, QueueItem } from '../../node/queue/queue.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
+import type { LinkedReceipt } from '../../evidence/export/receipt.ts';
 import { openVolume } from '../../node/open-volume.ts';
-import type { Files } from '../../node/volume/volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
 import type { Cli } from '../cli.ts';
 import { formatInputName, readInput } from '../shared/input/input.ts';
@@ -91,6 +92,17 @@ function buildRunReport(run: SharedRun, results: readonly JobResult[], selection
   return { ...buildArchiveReport(outcome, mirrored, selection), ...defined({ transfer }), run };
 }
 
+/** The row of a complete mirror, whose newest receipt has this path. */
+const buildRow = (receipt: LinkedReceipt, path: string): InventoryRow => ({
+  evidenceExportId: receipt.evidenceExportId,
+  manifestDigest: receipt.manifestDigest,
+  state: 'held',
+  files: receipt.files.length,
+  bytes: receipt.files.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+  mirroredAtMs: receipt.finishedAtMs,
+  receipt: path,
+});
+
 type OnRetry = (retry: Retry) => void;
 
 export type MirrorWatch = { readonly events: MirrorEvents; readonly totals: MirrorTally };
@@ -99,13 +111,14 @@ export type MirrorEach = (
   wish: Wish,
   to: string,
   onProgress: OnProgress,
-) => Promise<{ readonly manifestDigest: string }>;
+) => Promise<LinkedReceipt | MirrorCheck>;
 
 type ManySettings = {
   readonly client: Client;
   readonly watch: MirrorWatch;
   readonly each: MirrorEach;
   readonly stop: AbortController;
+  readonly archive: InventoryLog;
 };
 
 /**
@@ -116,13 +129,17 @@ export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettin
   const { events, totals } = how.watch;
   const verb = options.check === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
-    const selection = await selectExports(cli, how.client, options, createRetryNotes(progress, events));
+    const selection = await selectExports(cli, how, options, createRetryNotes(progress, events));
     events.write({ type: 'exports', exports: selection.wishes.length });
     const shown = followMany(progress, selection.wishes.length, totals, cli.now);
     const mirrorWatched = watchMirrors(cli, options.to, how, { progress, shown });
-    return options.queue === undefined
-      ? mirrorAlone(selection, mirrorWatched, options, totals)
-      : mirrorShared(cli, options, how, { selection, mirrorWatched });
+    try {
+      return await (options.queue === undefined
+        ? mirrorAlone(selection, mirrorWatched, options, totals)
+        : mirrorShared(cli, options, how, { selection, mirrorWatched }));
+    } finally {
+      await how.archive.flush();
+    }
   });
   await writeArchive(cli, report);
 }
@@ -166,17 +183,23 @@ async function mirrorShared(
 function watchMirrors(
   cli: Cli,
   to: string,
-  { watch: { events }, each }: ManySettings,
+  { watch: { events }, each, archive }: ManySettings,
   { progress, shown }: { readonly progress: Progress; readonly shown: ReturnType<typeof followMany> },
 ): WatchedMirror {
   return async (wish) => {
     const { evidenceExportId } = wish;
     const tally = new MirrorTally();
-    const onProgress = events.follow(evidenceExportId, shown.begin(evidenceExportId, tally));
+    const show = events.follow(evidenceExportId, shown.begin(evidenceExportId, tally));
+    let receipt = '';
+    const onProgress: OnProgress = (event) => {
+      if (event.type === 'done') receipt = event.receipt;
+      show(event);
+    };
     try {
-      const { manifestDigest } = await each(wish, joinPlace(to, evidenceExportId), onProgress);
+      const result = await each(wish, joinPlace(to, evidenceExportId), onProgress);
+      if (result.kind === 'mirror.receipt') await archive.add(buildRow(result, receipt));
       events.exportEnded(evidenceExportId, tally);
-      return { manifestDigest, tally };
+      return { manifestDigest: result.manifestDigest, tally };
     } catch (cause) {
       const error = cli.signal.aborted ? createInterruptedError(cause) : cause;
       if (error instanceof DrillproofError) progress.note(`failed: ${evidenceExportId}: ${error.code}`);
@@ -190,47 +213,41 @@ function watchMirrors(
 
 async function selectExports(
   cli: Cli,
-  client: Client,
+  { client, archive }: ManySettings,
   options: ManyOptions,
   onRetry: OnRetry,
 ): Promise<Selection> {
-  const { list, project, since, wait } = options;
+  const { list, project, since, wait, check = false } = options;
   const exports: Selection =
     list === undefined
       ? await discoverExports(client, project, {
           unfinished: wait !== undefined,
           signal: cli.signal,
           onRetry,
-          ...defined({ sinceMs: since }),
-          isMirrored: createMirrorLookup(cli, options),
+          ...defined({ sinceMs: since ?? (check ? 0 : undefined) }),
+          holdingOf: await openHoldings(cli, options, archive),
         })
       : { wishes: await readWishes(cli, list, project) };
-  if (exports.wishes.length === 0) throw createNoExportsError(exports, options);
+  if (exports.wishes.length + (exports.kept ?? 0) === 0)
+    throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
   return exports;
 }
 
 /**
- * Looks up whether the archive has a manifest of an export, which is written last. A prefix in S3 is listed once; a folder is
- * asked for each export.
+ * Looks up what the archive has of an export. It holds one that its inventory names, under the digest of the source, and
+ * whose manifest exists; nothing is read. A prefix in S3 is listed once.
  */
-function createMirrorLookup(
-  cli: Cli,
-  { to, bagit = false }: ManyOptions,
-): (evidenceExportId: string) => Promise<boolean> {
-  let archive: Promise<Files | undefined> | undefined;
-  const look = async () => closeAfter(await openVolume(to, cli.env), (volume) => volume.look());
-  return async (id) => {
-    const files = await (archive ??= look());
-    return (await files?.size(`${id}/${bagit ? BAG_PAYLOAD : ''}${EXPORT_MANIFEST}`)) !== undefined;
+async function openHoldings(cli: Cli, { to, bagit = false }: ManyOptions, archive: InventoryLog) {
+  const exports = (await archive.read())?.exports;
+  const files = await closeAfter(await openVolume(to, cli.env), (volume) => volume.look());
+  return async (id: string, digest: string | undefined): Promise<Holding> => {
+    const size = await files?.size(`${id}/${bagit ? BAG_PAYLOAD : ''}${EXPORT_MANIFEST}`);
+    if (size === undefined) return 'missing';
+    const row = exports?.get(id);
+    return row?.state === 'held' && row.manifestDigest === (digest ?? row.manifestDigest)
+      ? 'held'
+      : 'present';
   };
-}
-
-function createNoExportsError({ older = 0 }: Selection, { since }: ManyOptions): DrillproofError {
-  const message =
-    since === undefined || older === 0
-      ? 'there is no export to mirror'
-      : `no export is missing or changed since ${isoTime(since)}; ${countNoun(older, 'older one')} omitted`;
-  return new DrillproofError('mirror.NOTHING_FOUND', message);
 }
 
 const createRetryNotes =

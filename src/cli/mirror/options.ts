@@ -43,7 +43,7 @@ export const mirrorOptions = (now: () => number) => [
   option('--all', 'mirror every export of the project that is available'),
   option(
     '--since <time>',
-    'read only exports again that changed since this time, or within a duration such as 14d; fetch every missing one',
+    'also read mirrors again of exports that changed since this time, or within a duration such as 14d (default: none)',
     (value) => parseTimeOrAge(value, now),
   ).onlyWith('--all'),
   option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64)).default(8),

@@ -120,7 +120,7 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
 
 export type Discovery = {
   readonly left?: ReadonlyMap<string, number>;
-  readonly older?: number;
+  readonly kept?: number;
 };
 
 type Failure = ArchiveReport['failures'][number];
@@ -136,7 +136,7 @@ type Outcome = Omit<ArchiveOutcome, 'failures'> & {
 export function buildArchiveReport(
   outcome: Outcome,
   mirrored: ArchiveReport['mirrored'],
-  { left = new Map<string, number>(), older = 0 }: Discovery,
+  { left = new Map<string, number>(), kept = 0 }: Discovery,
 ): ArchiveReport {
   const { exports, complete, untried, failures, moreFailures, codes } = outcome;
   return {
@@ -146,7 +146,7 @@ export function buildArchiveReport(
     complete,
     failed: failures.length + moreFailures,
     untried,
-    older,
+    kept,
     left: Object.fromEntries(left),
     mirrored,
     failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
@@ -174,11 +174,11 @@ export async function writeArchive(cli: Cli, report: ArchiveReport): Promise<voi
   await writeProduct(cli, report, formatArchive(report));
 }
 
-const findArchiveExit = ({ exports, codes }: ArchiveReport): ExitCode =>
-  exports === 0 ? EXIT.unchecked : worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
+const findArchiveExit = ({ exports, kept, codes }: ArchiveReport): ExitCode =>
+  exports + kept === 0 ? EXIT.unchecked : worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 
 function formatArchive(report: ArchiveReport): string {
-  const { exports, complete, failed, untried, older, left, run, transfer, failures } = report;
+  const { exports, complete, failed, untried, kept, left, run, transfer, failures } = report;
   const states = Object.entries(left);
   return [
     alignFacts([
@@ -191,7 +191,7 @@ function formatArchive(report: ArchiveReport): string {
         'left',
         states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
       ],
-      ['older', older === 0 ? undefined : countNoun(older, 'export')],
+      ['kept', kept === 0 ? undefined : `${countNoun(kept, 'export')} that the inventory names, not read`],
       ...(transfer === undefined ? [] : listTransferFacts(transfer)),
     ]),
     failures.length === 0 ? '' : formatFailures(failures, failed - failures.length),

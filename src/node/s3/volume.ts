@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { OpenFile } from '../../evidence/source.ts';
-import type { ScrubJournal } from '../../scrub/options.ts';
+import type { Log } from '../../mirror/inventory.ts';
 import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Volume } from '../volume/volume.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease } from './lease.ts';
@@ -29,7 +32,8 @@ import { abortUploads, openUpload, uploadFile } from './upload.ts';
 
 /** Mirrors run for years, so a failure of up to a minute is retried. */
 const ATTEMPTS = 6;
-const APPEND_TRIES = 5;
+const UPDATE_TRIES = 10;
+const UPDATE_PAUSE_MS = 20;
 /** The folders of an export or a bag with files that can be uploaded in parts (formats §1, Export). */
 const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
 
@@ -63,6 +67,7 @@ export const s3Volume = (bucket: Bucket, prefix: string, options: PrefixOptions 
   },
   hold: () => holdPrefix(bucket, prefix, options.retention ?? {}),
   log: (path) => openLog(bucket, `${prefix}${path}`),
+  stamps: (names) => stampPrefixes(bucket, prefix, names),
   child: (name) => s3Volume(bucket, `${prefix}${name}/`),
   split() {
     const [, parent = '', name = ''] = /^(.*?)([^/]*)\/?$/s.exec(prefix) ?? [];
@@ -127,8 +132,8 @@ function createHold(place: Place): Hold {
   };
 }
 
-/** Opens a log. Appending writes a new object with all lines if the old one was not replaced since it was read. */
-function openLog(bucket: Bucket, key: string): ScrubJournal {
+/** Opens a log. An update writes a new object if the old one was not replaced since it was read. */
+function openLog(bucket: Bucket, key: string): Log {
   const readAll = async (): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
     const facts = await bucket.facts(key);
     if (facts === undefined || facts.bytes > MAX_LOG_BYTES) return { facts, bytes: new Uint8Array() };
@@ -139,19 +144,32 @@ function openLog(bucket: Bucket, key: string): ScrubJournal {
       const { facts, bytes } = await readAll();
       return facts === undefined ? undefined : bytes;
     },
-    async append(lines) {
-      for (let tries = 0; tries < APPEND_TRIES; tries++) {
+    async update(change) {
+      for (let tries = 0; tries < UPDATE_TRIES; tries++) {
         const { facts, bytes } = await readAll();
-        const written = await bucket.replace(key, Buffer.concat([bytes, lines]), facts?.etag);
+        const written = await bucket.replace(key, change(bytes), facts?.etag);
         if (written.outcome === 'written') return;
+        await sleep(Math.random() * UPDATE_PAUSE_MS * 2 ** tries);
       }
       const path = bucket.nameOf(key);
       const message = `cannot write ${path}: other processes keep writing to it`;
       throw new DrillproofError('io.WRITE_FAILED', message, { path });
     },
-    async replace(content) {
-      const facts = await bucket.facts(key);
-      await bucket.replace(key, content, facts?.etag); // a log that another process wrote meanwhile is newer
-    },
   };
+}
+
+/** Digests the names, sizes and entity tags below each of these prefixes, without the private files of a mirror. */
+async function stampPrefixes(bucket: Bucket, prefix: string, names: readonly string[]) {
+  const lines = new Map(names.map((name) => [name, [] as string[]]));
+  const [only = ''] = names;
+  const below = names.length === 1 ? `${only}/` : '';
+  for await (const { key, bytes, etag } of bucket.list(prefix + below)) {
+    const path = key.slice(prefix.length);
+    const end = path.indexOf('/');
+    if (!path.startsWith(`${PRIVATE}/`, end + 1))
+      lines.get(path.slice(0, end))?.push(`${path} ${bytes} ${etag}`);
+  }
+  return new Map(
+    [...lines].map(([name, all]) => [name, all.length === 0 ? '' : digestOf(toUtf8(all.join('\n')))]),
+  );
 }

@@ -5,7 +5,7 @@ import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
-import type { ScrubJournal } from '../../scrub/options.ts';
+import type { Log } from '../../mirror/inventory.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource, listFolderTree } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
@@ -20,7 +20,7 @@ import {
   remove,
   sizeIn,
 } from './files.ts';
-import { takeLock } from './lock.ts';
+import { retryWhileLocked, takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
 import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Level, type Volume } from './volume.ts';
 
@@ -40,6 +40,7 @@ export const folderVolume = (root: string): Volume => ({
   },
   hold: () => holdFolder(root),
   log: (path) => openLog(join(root, path)),
+  stamps: async (names) => new Map(names.map((name) => [name, stampFolder(join(root, name))])),
   child: (name) => folderVolume(join(root, name)),
   split: () => ({ parent: folderVolume(dirname(resolve(root))), name: basename(resolve(root)) }),
   close: () => Promise.resolve(),
@@ -168,25 +169,55 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Opens a log. Any number of processes may append, because each batch of lines is one write at the end. */
-function openLog(file: string): ScrubJournal {
-  const write = (work: () => Promise<void>): Promise<void> =>
-    awaitCall(file, 'write', mkdir(dirname(file), { recursive: true }).then(work));
-  return {
-    async read() {
-      const size = (await awaitOptional(file, stat(file)))?.size ?? Infinity;
-      return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, readFile(file));
-    },
-    append: (lines) =>
-      write(async () => {
-        const handle = await open(file, 'a', 0o644);
-        try {
-          await handle.writeFile(lines);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
-      }),
-    replace: (content) => write(() => writeDurably(file, (path) => writeNewFile(path, [content], 0o644))),
+/** The longest wait for another process that writes to a log, which takes milliseconds. */
+const LOG_WAIT = { waitMs: 60_000 };
+
+/** Opens a log. A lock next to it makes each update one step; lines at its end are appended without a copy. */
+function openLog(file: string): Log {
+  const read = async (): Promise<Uint8Array | undefined> => {
+    const size = (await awaitOptional(file, stat(file)))?.size ?? Infinity;
+    return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, readFile(file));
   };
+  return {
+    read,
+    async update(change) {
+      await awaitCall(file, 'write', mkdir(dirname(file), { recursive: true }));
+      const lock = join(dirname(file), `.${basename(file)}.lock`);
+      const release = await retryWhileLocked(() => takeLock(lock), LOG_WAIT);
+      try {
+        const before = await read();
+        await writeLog(file, before, change(before ?? new Uint8Array()));
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+async function writeLog(file: string, before: Uint8Array | undefined, after: Uint8Array): Promise<void> {
+  const old = before?.length ?? 0;
+  if (old === 0 || Buffer.compare(after.subarray(0, old), before!) !== 0)
+    return writeDurably(file, (path) => writeNewFile(path, [after], 0o644));
+  if (after.length > old) await awaitCall(file, 'write', appendDurably(file, after.subarray(old)));
+}
+
+async function appendDurably(file: string, lines: Uint8Array): Promise<void> {
+  const handle = await open(file, 'a', 0o644);
+  try {
+    await handle.writeFile(lines);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The folders of a mirror, plain or a bag, in which files are renamed. */
+const MIRROR_FOLDERS = ['', 'parts', 'local-reports', 'receipts', 'data', 'data/parts', 'data/local-reports'];
+
+/** Formats the inodes and times of the folders of a mirror; a rename changes the time. A missing mirror has no stamp. */
+function stampFolder(folder: string): string {
+  const lookUp = (name: string) =>
+    attempt(folder, 'read', () => lstatSync(join(folder, name), { throwIfNoEntry: false, bigint: true }));
+  const found = MIRROR_FOLDERS.map(lookUp);
+  return found[0] === undefined ? '' : found.map((each) => each && `${each.ino}:${each.mtimeNs}`).join(' ');
 }

@@ -4,8 +4,8 @@ import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import { bagSource, isBag } from '../../evidence/subtrees.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
+import type { Log } from '../../mirror/inventory.ts';
 import type { MirrorTarget, MirrorView } from '../../mirror/sink.ts';
-import type { ScrubJournal } from '../../scrub/options.ts';
 
 /** The file that names the export of an unfinished mirror. */
 export const CLAIM = `${PRIVATE}/claim.json`;
@@ -51,8 +51,13 @@ export type Volume = {
   look(): Promise<Files | undefined>;
   /** Takes the lock, and creates a missing folder. @throws DrillproofError `io.LOCKED` */
   hold(): Promise<Hold>;
-  /** Opens a file of lines that only grows; `replace` is atomic. The first line creates its folder. */
-  log(path: string): ScrubJournal;
+  /** Opens a file of lines. The first line creates its folder. */
+  log(path: string): Log;
+  /**
+   * Returns a stamp of each of these children, which changes if a file in it is added, removed or replaced; empty if the
+   * child is missing. Files are not read; in a folder, bytes that change in place do not change it.
+   */
+  stamps(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   child(name: string): Volume;
   /** Splits it into its parent and its name. */
   split(): { readonly parent: Volume; readonly name: string };

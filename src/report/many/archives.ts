@@ -21,7 +21,7 @@ export const archiveSchema = z.strictObject({
   complete: count,
   failed: count,
   untried: count,
-  older: count.check(z.describe('exports left alone because they did not change since the time asked for')),
+  kept: count.check(z.describe('exports that the archive holds by its inventory, and that were not read')),
   left: z.record(z.string(), count).check(z.describe('exports that could not be mirrored, by their state')),
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),

@@ -37,7 +37,10 @@ describe('mirror --list', () => {
     const [row, , advice] = stdout.trimEnd().split('\n').slice(-3);
     expect(row).toMatch(/^ {2}evexp_000000000099 +control\.NOT_FOUND /);
     expect(advice).toMatch(/^control\.NOT_FOUND: \S/);
-    expect((await readdir(served.path('some'))).toSorted()).toEqual(served.ids.toSorted());
+    expect((await readdir(served.path('some'))).toSorted()).toEqual([
+      ...served.ids.toSorted(),
+      'inventory.jsonl',
+    ]);
   });
 
   it('mirror --list writes events for each export, and a total', async () => {
@@ -100,6 +103,8 @@ it('mirror --list --check names damaged and missing exports with their codes, an
   await expect(readdir(served.path('unchecked'))).rejects.toThrow('ENOENT');
 });
 
+const readReport = async (line: string) => JSON.parse((await served.call(`${line} --json`)).stdout);
+
 describe('mirror --all', () => {
   it('mirror --all copies every export of the project, also as bags', async () => {
     await expectResult(served.call('mirror --all --since 2020-01-01 --to every --bagit --store shared'), 0);
@@ -107,41 +112,60 @@ describe('mirror --all', () => {
       expect((await served.run(`verify every/${id} --trust trust.json --jobs 1`)).code).toBe(0);
   });
 
-  it.each([
-    ['1h', 0],
-    ['1s', 3],
-  ])('mirror --all --since %s counts back from now and ends with %i', async (since, exit) => {
+  it('mirror --all reads held mirrors again that changed since a time or a duration before now', async () => {
     await served.call('mirror --all --to since');
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect((await served.call(`mirror --all --since ${since} --to since`)).code).toBe(exit);
+    const line = 'mirror --all --to since';
+    expect(await readReport(`${line} --since 1970-01-02`)).toMatchObject({ complete: 2, kept: 0 });
+    expect(await readReport(`${line} --since 1h`)).toMatchObject({ complete: 1, kept: 1 });
+    expect(await readReport(`${line} --since 1s`)).toMatchObject({ complete: 0, kept: 2 });
   });
 
-  it.each(['', ' --bagit'])(
-    'mirror --all --since%s fetches every export that the archive lacks',
-    async (form) => {
-      const line = `mirror --all --since 2999-01-01 --to late${form.length}${form}`;
-      const report = async () => JSON.parse((await served.call(`${line} --json`)).stdout);
-      expect(await report()).toMatchObject({ complete: 2 });
-      const manifest = served.path(
-        `late${form.length}/${served.ids[1]}/${form === '' ? '' : 'data/'}manifest.json`,
-      );
-      const bytes = await readFile(manifest);
-      await rm(manifest); // an interrupted mirror has no manifest
-      expect(await report()).toMatchObject({
-        complete: 1,
-        mirrored: [{ evidenceExportId: served.ids[1] }],
-        older: 1,
-      });
-      expect((await readFile(manifest)).equals(bytes)).toBe(true);
-      await rm(served.path(`late${form.length}/${served.ids[0]}`), { recursive: true });
-      expect(await report()).toMatchObject({
-        complete: 1,
-        mirrored: [{ evidenceExportId: served.ids[0] }],
-        older: 1,
-      });
-      await expectResult(served.call(line), 3, 'mirror.NOTHING_FOUND');
-    },
-  );
+  it.each(['', ' --bagit'])('mirror --all%s fetches every export that the archive lacks', async (form) => {
+    const to = `late${form.length}`;
+    const line = `mirror --all --to ${to}${form}`;
+    expect(await readReport(line)).toMatchObject({ complete: 2, kept: 0 });
+    const manifest = served.path(`${to}/${served.ids[1]}/${form === '' ? '' : 'data/'}manifest.json`);
+    const bytes = await readFile(manifest);
+    await rm(manifest); // an interrupted mirror has no manifest
+    expect(await readReport(line)).toMatchObject({
+      complete: 1,
+      mirrored: [{ evidenceExportId: served.ids[1] }],
+      kept: 1,
+    });
+    expect((await readFile(manifest)).equals(bytes)).toBe(true);
+    await rm(served.path(`${to}/${served.ids[0]}`), { recursive: true });
+    expect(await readReport(line)).toMatchObject({
+      complete: 1,
+      mirrored: [{ evidenceExportId: served.ids[0] }],
+      kept: 1,
+    });
+    expect(await readReport(line)).toMatchObject({ exports: 0, kept: 2 });
+  });
+
+  it('mirror --all reads a mirror that the inventory does not name, and adds it', async () => {
+    const line = 'mirror --all --to unlisted';
+    await served.call(line);
+    const receipts = () => readdir(served.path(`unlisted/${served.ids[0]}/receipts`));
+    const before = await receipts();
+    await rm(served.path('unlisted/inventory.jsonl'));
+    expect(await readReport(line)).toMatchObject({ complete: 2, transfer: { fetched: 0, kept: 3 } });
+    expect(await readReport(line)).toMatchObject({ complete: 0, kept: 2 });
+    expect(await receipts()).toEqual(before); // nothing changed, so there is no new receipt
+  });
+
+  it('mirror --all writes nothing with a damaged inventory', async () => {
+    const line = 'mirror --all --to torn';
+    await served.call(line);
+    const inventory = served.path('torn/inventory.jsonl');
+    const bytes = await readFile(inventory, 'utf8');
+    await writeFile(inventory, bytes.replace('"held"', '"kept"'));
+    await expectResult(served.call(line), 1, 'inventory.DAMAGED');
+    await writeFile(inventory, `${bytes}{"atMs":1`); // a process died while it wrote a line
+    await rm(served.path(`torn/${served.ids[0]}`), { recursive: true });
+    expect(await readReport(line)).toMatchObject({ complete: 1, kept: 1 });
+    expect((await readFile(inventory, 'utf8')).split('\n')).toHaveLength(3);
+  });
 
   it.each(['text', 'json'])('mirror --all reports a retry of the list of exports as %s', async (format) => {
     let lists = 0;
@@ -162,14 +186,17 @@ describe('mirror --all', () => {
     else expect(lines[0]).toContain('the list of exports');
   });
 
-  it('mirror --all --since ends with 3, without a request for an export, if every export is mirrored', async () => {
+  it('mirror --all ends with 0 after one request and no write, if every export is mirrored', async () => {
     await served.call('mirror --all --to later');
+    const before = await readdir(served.path('later'), { recursive: true });
     const urls: string[] = [];
     const proxy = await faultProxy({ to: served.url, fault: ({ url }) => void urls.push(url) });
-    const line = `mirror --all --since 2999-01-01 --to later --project prj_000000000001 --url ${proxy.url}`;
-    await expectResult(served.run(line), 3, '2 older ones');
+    const line = `mirror --all --to later --project prj_000000000001 --url ${proxy.url}`;
+    const { code, stdout } = await served.run(line);
     await proxy.close();
-    expect(urls).toHaveLength(1);
+    expect([code, urls.length]).toEqual([0, 1]);
+    expect(stdout).toContain('kept     2 exports that the inventory names, not read');
+    expect(await readdir(served.path('later'), { recursive: true })).toEqual(before);
   });
 
   it.each([

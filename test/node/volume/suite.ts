@@ -102,14 +102,16 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
       const { volume } = await openWith();
       const log = volume.log('.drillproof/scrub/one.jsonl');
       expect(await log.read()).toBeUndefined();
-      for (const line of ['a\n', 'b\n']) await log.append(toUtf8(line));
+      for (const line of ['a\n', 'b\n']) await log.update((old) => Buffer.concat([old, toUtf8(line)]));
       expect(textOf(await log.read())).toBe('a\nb\n');
     });
 
     it('loses no line of processes that append at the same time', async () => {
       const { volume } = await openWith();
       const lines = ['a\n', 'b\n', 'c\n'];
-      await Promise.all(lines.map((line) => volume.log('log').append(toUtf8(line))));
+      await Promise.all(
+        lines.map((line) => volume.log('log').update((old) => Buffer.concat([old, toUtf8(line)]))),
+      );
       const text = textOf(await volume.log('log').read());
       expect(text?.split('\n').toSorted()).toEqual(['', 'a', 'b', 'c']);
     });
@@ -117,8 +119,8 @@ export function testVolume(kind: string, makePlace: () => Promise<Place>): void 
     it('is replaced as a whole, and leaves no other file', async () => {
       const { volume } = await openWith();
       const log = volume.log('log');
-      await log.append(toUtf8('worn\n'));
-      await log.replace(toUtf8('new\n'));
+      await log.update(() => toUtf8('worn\n'));
+      await log.update(() => toUtf8('new\n'));
       expect(textOf(await log.read())).toBe('new\n');
       expect(await volume.list()).toEqual({ folders: [], files: ['log'] });
     });
