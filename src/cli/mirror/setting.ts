@@ -30,7 +30,7 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
   const { manifest: file, limitRate, concurrency, wait, expectManifest } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
   const tool = await readToolName();
-  const directory = await openShared(cli, options);
+  const openSink = await openSinks(cli, options);
   const common = {
     client,
     pacer: createPacer({ concurrency, ...defined({ bytesPerSecond: limitRate }) }),
@@ -42,7 +42,7 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
     ...defined({ waitMs: wait, expectManifest, manifest }),
   };
   return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => {
-    const sink = await openSink(cli, to, options, directory);
+    const sink = openSink(to);
     return { ...common, to: options.bagit === true ? bagSink(sink, { tool, evidenceExportId }) : sink };
   };
 }
@@ -73,24 +73,20 @@ export function assertOneSelection(
   assertQueue(options, to);
 }
 
-async function openSink(
-  cli: Cli,
-  to: string,
-  options: SinkOptions,
-  directory: MirrorDirectoryOptions,
-): Promise<MirrorSink> {
+/** Opens the targets of a run: folders, or prefixes of one bucket. */
+async function openSinks(cli: Cli, options: MirrorCommandOptions): Promise<(to: string) => MirrorSink> {
+  const directory = await openShared(cli, options);
   const retention = readRetention(cli, options);
-  if (!isS3Url(to)) {
-    if (Object.keys(retention).length === 0) return mirrorDirectory(to, directory);
+  if (!isS3Url(options.to)) {
+    if (Object.keys(retention).length === 0) return (to) => mirrorDirectory(to, directory);
     throw usageError('the options --s3-… are for mirrors in S3', 'Omit them, or name s3://bucket/prefix.');
   }
-  const { mirrorS3 } = await import('../../node/s3/mirror.ts');
-  return mirrorS3(parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' }), {
-    env: cli.env,
-    retention,
-    ...directory,
-  });
+  const { mirrorBucket } = await import('../../node/s3/mirror.ts');
+  const openPrefix = mirrorBucket(parsePlace(options.to), { env: cli.env, retention, ...directory });
+  return (to) => openPrefix(parsePlace(to).prefix);
 }
+
+const parsePlace = (to: string) => parseS3Location(to, { name: 'the address in S3', code: 'usage.INVALID' });
 
 const MODES = { governance: 'GOVERNANCE', compliance: 'COMPLIANCE' } as const;
 

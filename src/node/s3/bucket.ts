@@ -5,7 +5,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
-import { createDirectReader, formatReadRange } from './direct.ts';
+import { createDirect, formatReadRange, type Stored } from './direct.ts';
 import { s3StatusOf, isBucketMissing, s3Error } from './errors.ts';
 import type { AwsEnvironment, ByteRange, ObjectRef, Retention, S3Location } from './location.ts';
 import { type Requests, s3Client, type S3Sdk } from './sdk.ts';
@@ -25,10 +25,8 @@ export type WriteOptions = {
   readonly checksums?: boolean;
 };
 
-/** The result of a conditional write, and the SHA-256 that the server reports. */
-export type Written =
-  | { readonly outcome: 'written'; readonly sha256?: string }
-  | { readonly outcome: 'conflict' };
+/** The result of a conditional write, and the entity tag and SHA-256 that the server reports. */
+export type Written = ({ readonly outcome: 'written' } & Stored) | { readonly outcome: 'conflict' };
 
 /** The calls to S3 that this program needs, with full keys. Each throws the error of `failed`. */
 export type Bucket = {
@@ -98,10 +96,16 @@ const formatOptions = ({ when, retention: { retain, legalHold } = {}, checksums 
   ...(checksums === true && { ChecksumAlgorithm: 'SHA256' as const }),
 });
 
-const toWritten = ({ ChecksumSHA256 }: { readonly ChecksumSHA256?: string | undefined }): Written => ({
+type Answer = { readonly ETag?: string | undefined; readonly ChecksumSHA256?: string | undefined };
+const toWritten = ({ ETag, ChecksumSHA256 }: Answer): Written => ({
   outcome: 'written',
-  ...defined({ sha256: ChecksumSHA256 }),
+  ...defined({ etag: ETag, sha256: ChecksumSHA256 }),
 });
+
+const formatCondition = (when: Condition | undefined): Record<string, string> => {
+  if (when === undefined) return {};
+  return 'ifAbsent' in when ? { 'if-none-match': '*' } : { 'if-match': when.ifMatch };
+};
 
 /** Opens a bucket with the SDK, without a request. */
 export function openBucket(
@@ -113,7 +117,7 @@ export function openBucket(
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
   const requests = watchRequests(client);
-  const direct = createDirectReader(client, sdk, location.bucket, { attempts, idleMs });
+  const direct = createDirect(client, sdk, location.bucket, { attempts, idleMs });
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
   const refuseWrite = (cause: unknown, key: string, when: Condition | undefined): Written => {
     if (when !== undefined && hasLostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
@@ -141,6 +145,10 @@ export function openBucket(
   };
   const put: Bucket['put'] = async (key, bytes, options = {}) => {
     const params = { ...inBucket, Key: key, Body: bytes, ...formatOptions(options) };
+    const { retention = {}, checksums } = options;
+    const isPlain = checksums === true && Object.keys(retention).length === 0;
+    const stored = isPlain && (await direct.put(key, bytes, formatCondition(options.when)));
+    if (stored) return { outcome: 'written', ...stored };
     try {
       return toWritten(await client.send(new sdk.PutObjectCommand(params)));
     } catch (cause) {
@@ -241,6 +249,7 @@ export function openBucket(
     },
 
     async remove(key) {
+      if (await direct.remove(key)) return;
       await client.send(new sdk.DeleteObjectCommand({ ...inBucket, Key: key })).catch((cause: unknown) => {
         throw failed(cause, nameOf(key), 'write');
       });

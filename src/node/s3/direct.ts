@@ -1,15 +1,25 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
 import type { ByteRange, ObjectRef } from './location.ts';
 import { connectionLimits, type Requests, type S3Sdk } from './sdk.ts';
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 type SdkRequest = Parameters<Signer['sign']>[0];
 
-/** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
-type DirectRead = (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
-type DirectReader = { readonly read: DirectRead; close(): Promise<void> };
+/** Requests without the SDK. */
+type Direct = {
+  /** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
+  readonly read: (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
+  /** Writes a small object; `undefined` if the server did not accept it. */
+  readonly put: (key: string, bytes: Uint8Array, headers: Headers) => Promise<Stored | undefined>;
+  /** Removes an object; `undefined` if the server did not accept it. */
+  readonly remove: (key: string) => Promise<true | undefined>;
+};
+type Headers = Readonly<Record<string, string>>;
+/** What a server reports about a stored object. */
+export type Stored = { readonly etag?: string; readonly sha256?: string };
 
 const PROBE = '-';
 
@@ -41,7 +51,7 @@ async function openDirect(
   sdk: S3Sdk,
   bucket: string,
   requests: Requests,
-): Promise<DirectReader> {
+): Promise<Direct & { close(): Promise<void> }> {
   const [{ Pool }, signer, probe] = await Promise.all([
     import('undici'),
     client.config.signer(),
@@ -57,49 +67,78 @@ async function openDirect(
   });
   const host = probe.headers['host'] ?? hostname;
   const root = probe.path.slice(0, -PROBE.length);
-  const read: DirectRead = async (object, { start, end }) => {
-    const path = root + encodeKey(object.key);
-    const range = formatReadRange(object, { start, end });
+  const sign = async (method: string, key: string, headers: Headers) => {
+    const path = root + encodeKey(key);
     const signingDate = new Date(Date.now() + client.config.systemClockOffset);
-    const signed = await signer.sign({ ...probe, path, query: {}, headers: { host } }, { signingDate });
-    const headers = { ...signed.headers, ...defined({ range }), 'if-match': object.etag };
-    const answer = await pool.request({ method: 'GET', path, headers });
-    const body = answer.body.on('error', () => undefined); // the reader of the body gets the error
-    if (
-      answer.statusCode === (range === undefined ? 200 : 206) &&
-      Number(answer.headers['content-length']) === end - start
-    )
-      return body;
-    body.destroy();
-    return undefined;
+    const unsigned = { ...probe, method, path, query: {}, headers: { ...headers, host } };
+    return { path, headers: (await signer.sign(unsigned, { signingDate })).headers };
   };
-  return { read, close: () => pool.destroy() };
+  /** Sends a request whose answer has no body; returns the headers of an expected answer. */
+  const send = async (method: 'PUT' | 'DELETE', key: string, sent: Headers, bytes: Uint8Array | null) => {
+    const { path, headers } = await sign(method, key, sent);
+    const answer = await pool.request({ method, path, headers, body: bytes });
+    await answer.body.dump();
+    return [200, 204].includes(answer.statusCode) ? answer.headers : undefined;
+  };
+  return {
+    async read(object, { start, end }) {
+      const range = formatReadRange(object, { start, end });
+      const { path, headers } = await sign('GET', object.key, {});
+      const conditions = { ...defined({ range }), 'if-match': object.etag };
+      const answer = await pool.request({ method: 'GET', path, headers: { ...headers, ...conditions } });
+      const body = answer.body.on('error', () => undefined); // the reader of the body gets the error
+      if (
+        answer.statusCode === (range === undefined ? 200 : 206) &&
+        Number(answer.headers['content-length']) === end - start
+      )
+        return body;
+      body.destroy();
+      return undefined;
+    },
+    async put(key, bytes, conditions) {
+      // The signature covers the digest, so a server that verifies it rejects bytes that changed on the way.
+      const sum = Buffer.from(digestOf(bytes).slice('sha256:'.length), 'hex');
+      const sums = {
+        'x-amz-content-sha256': sum.toString('hex'),
+        'x-amz-checksum-sha256': sum.toString('base64'),
+      };
+      const type = { 'content-type': 'application/octet-stream', 'content-length': String(bytes.length) };
+      const answer = await send('PUT', key, { ...conditions, ...sums, ...type }, bytes);
+      const { etag, 'x-amz-checksum-sha256': sha256 } = answer ?? {};
+      return answer && defined({ etag: etag?.toString(), sha256: sha256?.toString() });
+    },
+    remove: async (key) => (await send('DELETE', key, {}, null)) && true,
+    close: () => pool.destroy(),
+  };
 }
 
 /**
- * Reads objects without the SDK, which only provides the address and the signature. Its middleware and sockets cost
+ * Reads and writes objects without the SDK, which only provides the address and the signature. Its middleware and sockets cost
  * several times as much as the request. Each request is made once. If it fails, use the SDK, which retries and reports the
  * reason.
  */
-export function createDirectReader(
+export function createDirect(
   client: S3Client,
   sdk: S3Sdk,
   bucket: string,
   requests: Requests,
-): DirectReader {
-  let opening: Promise<DirectReader> | undefined;
+): Direct & { close(): Promise<void> } {
+  let opening: ReturnType<typeof openDirect> | undefined;
+  const tryDirect = async <T>(work: (direct: Direct) => Promise<T>): Promise<T | undefined> => {
+    try {
+      opening ??= openDirect(client, sdk, bucket, requests).catch((cause: unknown) => {
+        opening = undefined;
+        throw cause;
+      });
+      return await work(await opening);
+    } catch {
+      return undefined;
+    }
+  };
   return {
-    async read(...args) {
-      try {
-        opening ??= openDirect(client, sdk, bucket, requests).catch((cause: unknown) => {
-          opening = undefined;
-          throw cause;
-        });
-        return await (await opening).read(...args);
-      } catch {
-        return undefined;
-      }
-    },
+    read: (...args) => tryDirect((direct) => direct.read(...args)),
+    put: (...args) => tryDirect((direct) => direct.put(...args)),
+    remove: (...args) => tryDirect((direct) => direct.remove(...args)),
     close: async () => (await opening?.catch(() => undefined))?.close(),
   };
 }

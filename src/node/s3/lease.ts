@@ -7,17 +7,21 @@ import { parseJson } from '../../bytes/json/parse.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { isAlive } from '../volume/lock.ts';
-import type { Bucket, ListedObject } from './bucket.ts';
-import { readObject } from './objects.ts';
+import type { Bucket, ListedObject, Written } from './bucket.ts';
+import { listTree, readObject } from './objects.ts';
 
 /** A lock on a prefix that lasts while it is renewed. */
 export type Lease = {
+  /** The objects below `prefix` at the time when this process got it. */
+  readonly tree: Tree;
   /** Checks that this process still has it, before a file gets its final name. @throws DrillproofError `io.LOCKED` */
   assertHeld(): Promise<void>;
   release(): Promise<void>;
 };
 
 export type LeaseOptions = {
+  /** The prefix that it protects; default the folder of the lease. */
+  readonly prefix?: string;
   /** The time that it lasts after a renewal; default a minute. It is renewed four times in that time. */
   readonly ttlMs?: number;
   /** A clock that is never set back; default `performance.now`. */
@@ -31,6 +35,7 @@ const holderSchema = z.object({
   pid: z.int().check(z.positive()),
 });
 type Holder = z.infer<typeof holderSchema>;
+type Tree = Awaited<ReturnType<typeof listTree>>;
 type Generation = { readonly number: number; readonly object: ListedObject };
 
 const MAX_HOLDER_BYTES = 4096;
@@ -46,38 +51,50 @@ const SETTLE_MS = 2_000;
  * @throws DrillproofError `io.LOCKED`
  */
 export async function takeLease(bucket: Bucket, folder: string, options: LeaseOptions = {}): Promise<Lease> {
-  const { ttlMs = 60_000, elapsedMs = () => performance.now() } = options;
+  const { ttlMs = 60_000, elapsedMs = () => performance.now(), prefix = folder } = options;
   const nonce = randomBytes(8).toString('hex');
+  let generations: readonly Generation[] = [];
   for (let tries = 0; tries < TRIES; tries++) {
-    const generations = await listGenerations(bucket, folder);
     const last = generations.at(-1);
     if (last !== undefined) await assertDead(bucket, last.object, ttlMs);
-    const key = formatKey(folder, (last?.number ?? 0) + 1);
+    const name = { bucket, folder, nonce, key: formatKey(folder, (last?.number ?? 0) + 1) };
     const takenAtMs = elapsedMs();
-    if (!(await create(bucket, key, nonce))) continue;
-    if (!(await isHolder(bucket, folder, key, nonce))) break;
-    for (const { object } of generations) await bucket.remove(object.key);
-    return keepLease({ bucket, folder, key, nonce, ttlMs, elapsedMs }, takenAtMs);
+    // The first try expects no other lease, so that it needs no list before.
+    const etag = await create(name);
+    const tree = await listTree(bucket, prefix);
+    const others = findGenerations(folder, tree).filter(({ object }) => object.key !== name.key);
+    if (etag !== undefined && (await isHolder(name, etag, tree))) {
+      for (const { object } of others) await bucket.remove(object.key);
+      return { ...keepLease({ ...name, etag, ttlMs, elapsedMs }, takenAtMs), tree };
+    }
+    generations = etag === undefined ? findGenerations(folder, tree) : others;
+    if (etag === undefined) continue;
+    // Without a higher number, another process overwrote ours.
+    if (tries > 0 || others.length === 0) break;
+    await bucket.remove(name.key);
   }
   throw lockedError(bucket, folder, 'another process');
 }
 
-type HeldLease = Required<LeaseOptions> & {
+type LeaseName = {
   readonly bucket: Bucket;
   readonly folder: string;
   readonly key: string;
   readonly nonce: string;
 };
+type HeldLease = LeaseName & Required<Omit<LeaseOptions, 'prefix'>> & { readonly etag: string };
 
-function keepLease(current: HeldLease, takenAtMs: number): Lease {
+function keepLease(current: HeldLease, takenAtMs: number): Omit<Lease, 'tree'> {
   const { bucket, folder, key, nonce, ttlMs, elapsedMs } = current;
   let renewedAtMs = takenAtMs;
+  let { etag } = current;
   let lost = false;
   const renew = async (): Promise<void> => {
     const startedAtMs = elapsedMs();
-    lost ||= !(await isHolder(bucket, folder, key, nonce));
+    lost ||= !(await isHolder(current, etag, await listTree(bucket, folder)));
     if (lost) throw lockedError(bucket, folder, 'another process, which took it over');
-    await bucket.put(key, formatHolder(nonce));
+    const written = await bucket.put(key, formatHolder(nonce));
+    etag = readTag(written);
     renewedAtMs = startedAtMs;
   };
   // A failed renewal is repeated when the lease is needed.
@@ -88,44 +105,56 @@ function keepLease(current: HeldLease, takenAtMs: number): Lease {
     },
     async release() {
       clearInterval(timer);
-      // After a renewal, no other process takes it over before its object is removed.
-      if (!lost)
-        await renew()
-          .then(() => bucket.remove(key))
-          .catch((cause: unknown) => {
-            // The work is done, and a lease that cannot be removed expires.
-            if (!(cause instanceof DrillproofError)) throw cause;
-          });
+      if (lost) return;
+      try {
+        // Soon after a renewal, no other process takes it over before its object is removed.
+        if (elapsedMs() - renewedAtMs > ttlMs / 4) await renew();
+        await bucket.remove(key);
+      } catch (cause) {
+        // The work is done, and a lease that cannot be removed expires.
+        if (!(cause instanceof DrillproofError)) throw cause;
+      }
     },
   };
 }
 
 const formatKey = (folder: string, number: number): string => `${folder}${String(number).padStart(9, '0')}`;
 
-async function listGenerations(bucket: Bucket, folder: string): Promise<Generation[]> {
-  const generations: Generation[] = [];
-  for await (const object of bucket.list(folder)) {
-    const digits = object.key.slice(folder.length);
-    if (/^\d{9}$/.test(digits)) generations.push({ number: Number(digits), object });
-  }
-  return generations.toSorted((a, b) => a.number - b.number);
+function findGenerations(folder: string, tree: Tree): Generation[] {
+  return [...tree.values()]
+    .filter(({ key }) => key.startsWith(folder) && /^\d{9}$/.test(key.slice(folder.length)))
+    .map((object) => ({ number: Number(object.key.slice(folder.length)), object }))
+    .toSorted((a, b) => a.number - b.number);
 }
 
-/** Creates the object of a generation; `false` if another process was first. */
-async function create(bucket: Bucket, key: string, nonce: string): Promise<boolean> {
+/** Buckets of servers that refused to create an object twice. */
+const honouring = new WeakSet<Bucket>();
+
+const readTag = (written: Written): string => (written.outcome === 'written' && written.etag) || '';
+
+/** Creates the object of a generation, and returns its entity tag; `undefined` if another process was first. */
+async function create({ bucket, key, nonce }: LeaseName): Promise<string | undefined> {
   const bytes = formatHolder(nonce);
-  const when = { ifAbsent: true } as const;
-  const first = await bucket.put(key, bytes, { when });
+  const options = { when: { ifAbsent: true }, checksums: true } as const;
+  const first = await bucket.put(key, bytes, options);
   // The conflict may be with an earlier attempt of this request, whose answer was lost.
-  if (first.outcome === 'conflict') return (await readHolder(bucket, key))?.nonce === nonce;
+  if (first.outcome === 'conflict')
+    return (await readHolder(bucket, key))?.nonce === nonce ? readTag(first) : undefined;
+  if (honouring.has(bucket)) return readTag(first);
   // A server that creates it twice ignores the condition. Then the last process to create it holds the lease.
-  if ((await bucket.put(key, bytes, { when })).outcome === 'written') await pause(SETTLE_MS);
-  return true;
+  if ((await bucket.put(key, bytes, options)).outcome === 'written') await pause(SETTLE_MS);
+  else honouring.add(bucket);
+  return readTag(first);
 }
 
-async function isHolder(bucket: Bucket, folder: string, key: string, nonce: string): Promise<boolean> {
-  const last = (await listGenerations(bucket, folder)).at(-1);
-  return last?.object.key === key && (await readHolder(bucket, key))?.nonce === nonce;
+/** Checks if the newest generation is ours: by its entity tag, or by reading it if the server does not keep tags. */
+async function isHolder(
+  { bucket, folder, key, nonce }: LeaseName,
+  etag: string,
+  tree: Tree,
+): Promise<boolean> {
+  const last = findGenerations(folder, tree).at(-1)?.object;
+  return last?.key === key && (last.etag === etag || (await readHolder(bucket, key))?.nonce === nonce);
 }
 
 async function readHolder(bucket: Bucket, key: string): Promise<Holder | undefined> {

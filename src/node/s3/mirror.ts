@@ -10,6 +10,7 @@ import {
 } from '../../bytes/arguments.ts';
 import type { MirrorSink } from '../../mirror/sink.ts';
 import { type MirrorDirectoryOptions, mirrorVolume, SINK_OPTIONS } from '../volume/mirror.ts';
+import type { Bucket } from './bucket.ts';
 import type { AwsEnvironment, Retention, S3Location } from './location.ts';
 import { needsLock, RETENTION } from './retention.ts';
 import { connectTo, s3Volume } from './volume.ts';
@@ -42,9 +43,22 @@ export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): M
     { location: withMembers('an S3Location', { bucket: TEXT }), options: optionsOf(S3_OPTIONS) },
     { location, options },
   );
-  const { env = process.env, retention = {}, ...sinkOptions } = options;
-  const connect = async () => s3Volume(await connectTo(location, env), location.prefix, { retention });
-  const { open, look } = mirrorVolume(connect, sinkOptions);
-  // With a retention, existing objects must be retained too, which needs the lock.
-  return { open, ...defined({ look: needsLock(retention) ? undefined : look }) };
+  return mirrorBucket(location, options)(location.prefix);
+}
+
+/** Uses prefixes of a bucket as the targets of mirrors, which share one connection. */
+export function mirrorBucket(
+  location: S3Location,
+  { env = process.env, retention = {}, ...sinkOptions }: MirrorS3Options,
+): (prefix: string) => MirrorSink {
+  let bucket: Promise<Bucket> | undefined;
+  return (prefix) => {
+    const connect = async () => ({
+      ...s3Volume(await (bucket ??= connectTo(location, env)), prefix, { retention }),
+      close: () => Promise.resolve(),
+    });
+    const { open, look } = mirrorVolume(connect, sinkOptions);
+    // With a retention, existing objects must be retained too, which needs the lock.
+    return { open, ...defined({ look: needsLock(retention) ? undefined : look }) };
+  };
 }

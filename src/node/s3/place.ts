@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import { type Digest, digestOf, digestStream } from '../../bytes/hash.ts';
 import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';
+import type { Stored } from './direct.ts';
 import type { Retention } from './location.ts';
 import type { Lease } from './lease.ts';
 import { streamObject } from './objects.ts';
@@ -18,7 +20,12 @@ export type Place = {
   readonly retention: Retention;
 };
 
-export type Content = { readonly digest: Digest; readonly bytes: number };
+export type Content = {
+  readonly digest: Digest;
+  readonly bytes: number;
+  /** Its MD5 in hexadecimal, if it was written with one request: the entity tag of servers that do not encrypt. */
+  readonly md5?: string;
+};
 
 /** @throws DrillproofError `io.KIND` for a path that no valid manifest contains */
 export function keyIn(prefix: string, path: string): string {
@@ -47,12 +54,13 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
   // This comparison replaces a condition that the server never accepts.
   if (written.outcome === 'conflict' && before && (await bucket.facts(key))?.etag === before.etag)
     written = await bucket.put(key, bytes, options);
-  await assertWritten(place, path, { digest: digestOf(bytes), bytes: bytes.length }, written);
+  const content = { digest: digestOf(bytes), bytes: bytes.length, md5: hash('md5', bytes) };
+  await assertWritten(place, path, content, written);
 }
 
 /**
- * Verifies an object after a write with the SHA-256 that the server computed over all of it, or by reading it back, but
- * not by an entity tag or an answer of 200. After a conflict, the object is either right (an earlier attempt of the same
+ * Verifies an object after a write with the SHA-256 or the MD5 that the server computed over all of it, or by reading it
+ * back, but not by an answer of 200 or the entity tag of an upload in parts. After a conflict, the object is either right (an earlier attempt of the same
  * write, or another mirror) or left unchanged.
  * @throws DrillproofError `io.EXISTS`, `io.WRITE_FAILED`
  */
@@ -64,16 +72,30 @@ export async function assertWritten(
 ): Promise<void> {
   const { bucket, prefix, tree } = place;
   const key = keyIn(prefix, path);
-  const facts = await bucket.facts(key);
-  if (facts === undefined) throw writeError(bucket, key, 'does not have the object that it accepted');
-  if (!isConfirmed(written, content, facts) && !(await hasContent(bucket, key, facts, content)))
-    throw await rejectObject(bucket, key, written);
+  const facts = await findFacts(bucket, key, content, written);
   await ensureRetained(bucket, key, selectRetention(place, path));
   tree.set(path, facts);
 }
 
-const isConfirmed = (written: Written, { digest, bytes }: Content, facts: ObjectFacts): boolean =>
-  written.outcome === 'written' && written.sha256 === toBase64Sum(digest) && facts.bytes === bytes;
+async function findFacts(
+  bucket: Bucket,
+  key: string,
+  content: Content,
+  written: Written,
+): Promise<ObjectFacts> {
+  const { bytes } = content;
+  const isWhole = written.outcome === 'written' && isConfirmed(written, content);
+  if (isWhole && written.etag !== undefined && content.md5 !== undefined)
+    return { etag: written.etag, bytes, modifiedMs: bucket.serverTimeMs() ?? 0 };
+  const facts = await bucket.facts(key);
+  if (facts === undefined) throw writeError(bucket, key, 'does not have the object that it accepted');
+  if (!(isWhole && facts.bytes === bytes) && !(await hasContent(bucket, key, facts, content)))
+    throw await rejectObject(bucket, key, written);
+  return facts;
+}
+
+const isConfirmed = ({ etag, sha256 }: Stored, { digest, md5 }: Content): boolean =>
+  sha256 === toBase64Sum(digest) || (md5 !== undefined && etag?.replaceAll('"', '') === md5);
 
 const toBase64Sum = (digest: Digest): string =>
   Buffer.from(digest.slice('sha256:'.length), 'hex').toString('base64');

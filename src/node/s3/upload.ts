@@ -130,12 +130,13 @@ async function copyFile(file: string, digest: string, upload: PartialFile): Prom
 }
 
 /**
- * Aborts the unfinished uploads below a prefix. Killed runs leave them, and they cost money until they are removed. A run
+ * Aborts the unfinished uploads of matching paths below a prefix. Killed runs leave them, and they cost money until they are removed. A run
  * that was only suspended can no longer finish its upload.
  */
-export async function abortUploads(bucket: Bucket, prefix: string): Promise<void> {
+export async function abortUploads(bucket: Bucket, prefix: string, paths: RegExp): Promise<void> {
   const { client, sdk, name } = bucket;
   for await (const { Key, UploadId } of listUploads(bucket, prefix)) {
+    if (!paths.test(Key.slice(prefix.length))) continue;
     const abort = new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId });
     await client.send(abort).catch((cause: unknown) => {
       if (s3StatusOf(cause) !== 404) throw s3Error(cause, bucket.nameOf(Key), 'write');

@@ -34,8 +34,9 @@ import { abortUploads, openUpload, uploadFile } from './upload.ts';
 const ATTEMPTS = 6;
 const UPDATE_TRIES = 10;
 const UPDATE_PAUSE_MS = 20;
+const LEASE = `${PRIVATE}/lease/`;
 /** The folders of an export or a bag with files that can be uploaded in parts (formats §1, Export). */
-const LARGE = ['parts/', 'local-reports/', 'data/parts/', 'data/local-reports/'];
+const LARGE = /^(?:data\/)?(?:parts|local-reports)\//;
 
 /** @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING` */
 export async function openS3Volume(url: string, env: AwsEnvironment): Promise<Volume> {
@@ -104,10 +105,12 @@ function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, Obj
 
 async function holdPrefix(bucket: Bucket, prefix: string, retention: Retention): Promise<Hold> {
   if (needsLock(retention)) await assertLockable(bucket);
-  const lease = await takeLease(bucket, `${prefix}${PRIVATE}/lease/`);
+  const lease = await takeLease(bucket, prefix + LEASE, { prefix });
   try {
-    for (const folder of LARGE) await abortUploads(bucket, prefix + folder);
-    return createHold({ bucket, prefix, tree: await listTree(bucket, prefix), lease, retention });
+    // A killed run leaves its claim or a mirror next to its uploads.
+    if ([...lease.tree.keys()].some((path) => !path.startsWith(LEASE)))
+      await abortUploads(bucket, prefix, LARGE);
+    return createHold({ bucket, prefix, tree: lease.tree, lease, retention });
   } catch (cause) {
     await lease.release();
     throw cause;
@@ -122,8 +125,7 @@ function createHold(place: Place): Hold {
     partial: async (path) => openUpload(place, path),
     adopt: (path, digest, take) => uploadFile(place, path, digest, take),
     async clean() {
-      await bucket.remove(prefix + CLAIM);
-      tree.delete(CLAIM);
+      if (tree.delete(CLAIM)) await bucket.remove(prefix + CLAIM);
       if (!needsLock(retention)) return;
       const files = [...tree.keys()].filter((path) => !path.startsWith(`${PRIVATE}/`));
       for (const path of files) await ensureRetained(bucket, prefix + path, retention);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDirectReader } from '../../../src/node/s3/direct.ts';
+import { createDirect } from '../../../src/node/s3/direct.ts';
 import { s3Client, loadSdk } from '../../../src/node/s3/sdk.ts';
 import { collect } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
@@ -14,7 +14,7 @@ const TEXT = 'the bytes of an object';
 function makeReader(env: Readonly<Record<string, string>>, endpoint = s3.endpoint) {
   const client = s3Client(sdk, locationOf(s3.url(bucket, '', endpoint)), env, { attempts: 1 });
   client.config.requestHandler.handle = () => Promise.reject(new Error('a request of the SDK'));
-  return createDirectReader(client, sdk, bucket, { attempts: 1 }).read;
+  return createDirect(client, sdk, bucket, { attempts: 1 }).read;
 }
 
 async function putObject(key: string): Promise<string> {

@@ -8,6 +8,7 @@ import { failureOf } from '../../client/make.ts';
 import { cleanUp, newFolder, source } from '../../mirror/make.ts';
 import { bagSink } from '../../../src/mirror/bag-sink.ts';
 import { openPartStore } from '../../../src/node/volume/part-store.ts';
+import { PRIVATE } from '../../../src/evidence/export/receipt.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { flipBit } from '../../support/evidence.ts';
 import { startS3 } from '../../support/s3.ts';
@@ -144,6 +145,7 @@ describe('a mirror in S3', async () => {
     const others = ['archive/one-more/parts/x.zip', `${PREFIX}elsewhere/x.zip`, 'archive/x'];
     for (const Key of [unfinished, ...others])
       await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    await store(s3, Bucket, `${PREFIX}${PRIVATE}/claim.json`, 'of a run that was killed');
     await mirrorTo(sinkTo(s3, s3.url(Bucket, PREFIX)), await source(sample));
     expect((await uploadsIn(s3, Bucket)).toSorted()).toEqual(others.toSorted());
   });
@@ -240,6 +242,7 @@ describe('a mirror in S3', async () => {
     const { evidenceExportId } = exportRef;
     const Key = `${PREFIX}data/parts/unfinished.zip`;
     await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    await store(s3, Bucket, `${PREFIX}${PRIVATE}/claim.json`, 'of a run that was killed');
     expect(await uploadsIn(s3, Bucket)).toEqual([Key]);
     const sink = sinkTo(s3, s3.url(Bucket, PREFIX));
     await mirrorTo(bagSink(sink, { tool: 'test', evidenceExportId }), await source(makeExport()));
