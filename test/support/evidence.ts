@@ -174,6 +174,8 @@ type ExportChoices = {
   /** Members of every statement about a bundle. */
   readonly signing?: Partial<BundleSigning>;
   readonly input?: Partial<ExportInput>;
+  /** The time of the statement about the export; default shortly before `NOW`. */
+  readonly issuedAtMs?: number;
 };
 
 /** The input of an export of these parts. */
@@ -216,7 +218,7 @@ export async function makeExport(choices: ExportChoices = {}): Promise<MadeExpor
     files[`local-reports/${report.localReportId}.zip`] = bytes;
   const packed = await packExport(
     { ...makeExportInput(facts), localReports: localReports.map((report) => report.facts), ...choices.input },
-    signedList ? { signer, issuer, issuedAtMs: NOW - 30_000 } : undefined,
+    signedList ? { signer, issuer, issuedAtMs: choices.issuedAtMs ?? NOW - 30_000 } : undefined,
   );
   for (const { path, bytes } of packed.documents) files[path] = bytes;
   return { packed, packedParts, files, signer };

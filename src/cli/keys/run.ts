@@ -236,7 +236,8 @@ const describeKey = (key: TrustedKey): Readonly<Record<string, string>> => ({
 const formatMoment = (ms: number | undefined): string => (ms === undefined ? 'none' : isoTime(ms));
 
 export async function list(cli: Cli, path: string): Promise<void> {
-  const store = await readTrustFile(cli, path);
+  const { keys: unsorted, ...rest } = await readTrustFile(cli, path);
+  const store = { ...rest, keys: unsorted.toSorted(compareTimes) };
   const keys = trustStoreJwks(store).keys.map((jwk, at) => {
     const other = findOtherCompromise(store, store.keys[at]!);
     return { ...jwk, ...(other && { compromisedAs: { issuer: other.issuer, kid: other.keyId } }) };
@@ -244,3 +245,8 @@ export async function list(cli: Cli, path: string): Promise<void> {
   const product = { kind: 'trust-store', fingerprint: store.fingerprint, keys };
   await writeList(cli, product, formatKeys(store));
 }
+
+/** Sorts keys by the begin of their periods, then by the end. Those without a begin are first, without an end last. */
+const compareTimes = (a: TrustedKey, b: TrustedKey): number =>
+  (a.notBeforeMs ?? 0) - (b.notBeforeMs ?? 0) ||
+  (a.notAfterMs ?? Number.MAX_SAFE_INTEGER) - (b.notAfterMs ?? Number.MAX_SAFE_INTEGER);

@@ -74,7 +74,11 @@ export const FORCE = option('--force', 'replace existing files');
 export const SCOPE = option('--scope <scope>', 'scope of the export')
   .choices(['organization', 'project'])
   .default('organization');
-export const AS_OF = option('--as-of <time>', 'verify as of this time (default: now)', parseTime);
+export const AS_OF = option(
+  '--as-of <time>',
+  'verify as of this time, with every revocation in the trust store, also later ones (default: now)',
+  parseTime,
+);
 export const EXPECT_MANIFEST = option(
   '--expect-manifest <digest>',
   'require this SHA-256 of manifest.json, which pins the list of bundles',
