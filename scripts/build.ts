@@ -62,7 +62,8 @@ async function buildSingle(folder: string): Promise<void> {
     conditions: ['drillproof:single', 'drillproof:source'],
     define: { PAGE: JSON.stringify(page) },
     banner: { js: `#!/usr/bin/env node\n${REQUIRE}` },
-    external: ['pg-boss', 'pg-native', 'echarts'], // few users need a queue and plots, and they are large
+    // Few users need a queue, plots and timestamps, and they are large.
+    external: ['pg-boss', 'pg-native', 'echarts', 'pkijs'],
   });
   await chmod(file, 0o755);
   writeNotices(folder, [metafile]);

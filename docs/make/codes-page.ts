@@ -15,6 +15,8 @@ const ABOUT: Readonly<Record<string, string>> = {
   attestation: 'Attestations',
   bag: 'BagIt bags',
   dsse: 'DSSE envelopes',
+  timestamp: 'Timestamps',
+  challenge: 'Challenges',
   bundle: 'Bundles',
   object: 'Objects of a bundle',
   run: 'Runs that contradict themselves',

@@ -139,6 +139,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       summary: 'sign evidence in a separate file, and verify it',
       load: async () => (await import('./dsse/command.ts')).defineDsseCommand,
     },
+    timestamp: {
+      summary: 'prove that evidence existed at a time',
+      load: async () => (await import('./timestamp/command.ts')).defineTimestampCommand,
+    },
     vsa: {
       summary: 'verify the signed summary of a gate',
       load: async () => (await import('./vsa/command.ts')).defineVsaCommand,

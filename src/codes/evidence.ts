@@ -104,7 +104,12 @@ export const evidenceCodes = {
   ),
   'attestation.TIME_CLAIMED': cite('formats §3').claimed(
     'The key is retired or revoked, and only the signer states that the statement is older.',
-    'Ask for a signature by a current key.',
+    'Ask for a signature by a current key, or for a timestamp from before the end of this one.',
+    'warning',
+  ),
+  'attestation.STAMPED_EARLIER': cite('formats §9').claimed(
+    'A trusted timestamp is older than the time that the statement gives itself.',
+    'Rely on the time of the timestamp only, and check the clock of the signer.',
     'warning',
   ),
   'attestation.SECOND_OPINION': cite('formats §2').internal(

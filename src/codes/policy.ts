@@ -73,8 +73,8 @@ export const policyCodes = {
     'Have the bundle signed with a key that expires later, or extend the validity of the key in the trust store.',
   ),
   'policy.TIMESTAMP_MISSING': policies.missing(
-    'The policy requires a trusted timestamp, and evidence of this format carries none.',
-    'Remove signers.timestamp until evidence can carry timestamps; use age.max and age.run instead.',
+    'The policy requires a trusted timestamp of every statement, and one has none.',
+    'Get a token and keep it next to the evidence (drillproof timestamp FILE --tsa URL), and trust its authority.',
   ),
   'policy.TOO_OLD': policies.expired(
     'A statement is older than the policy allows.',

@@ -6,7 +6,7 @@ import type { PartVerifier } from '../verify/part/listed-part.ts';
 import { resolveSettings, type VerifyOptions } from '../verify/options.ts';
 import { verifyExport, type VerifyExportOptions } from '../verify/export/export.ts';
 import type { VerifyProgress } from '../verify/export/parts.ts';
-import { resolveTrust } from '../trust/store.ts';
+import { listTrusted, resolveTrust } from '../trust/store.ts';
 import { createDigestPool, verifyInThisThread } from './digest-pool.ts';
 import { folderVolume } from './volume/folder.ts';
 import { type ExportTree, openExport } from './volume/volume.ts';
@@ -106,7 +106,8 @@ export const isWorthThreads = (
 
 /** Builds the options for the threads of a verification. A new option does not compile until it is listed. */
 export function buildPoolSettings(root: string, options: VerifyExportOptions): PoolSettings {
-  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, limits, zipLimits, short } = options;
+  const { asOfMs, clockSkewMs, depth, expect, predicateTypes, timestamps, limits, zipLimits, short } =
+    options;
   const { trust, secondOpinion } = options;
   const shared: { [K in keyof SharedOptions]-?: SharedOptions[K] | undefined } = {
     asOfMs,
@@ -114,13 +115,14 @@ export function buildPoolSettings(root: string, options: VerifyExportOptions): P
     depth,
     expect,
     predicateTypes,
+    timestamps,
     limits,
     zipLimits,
     short,
   };
   return {
     ...(defined(shared) as SharedOptions),
-    ...defined({ trustedKeys: trust && resolveTrust(trust).keys }),
+    ...defined({ trusted: trust && listTrusted(resolveTrust(trust)) }),
     root,
     secondOpinion: secondOpinion !== undefined,
   };

@@ -5,7 +5,7 @@ import type { BundleReport } from '../verify/report.ts';
 import type { Listing } from '../verify/part/context.ts';
 import type { VerifyOptions } from '../verify/options.ts';
 import type { Code } from '../codes/catalogue.ts';
-import type { TrustedKey } from '../trust/trusted-key.ts';
+import type { Trusted } from '../trust/store.ts';
 
 /** Options that a thread gets unchanged. */
 export type SharedOptions = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'signal'>;
@@ -14,7 +14,7 @@ export type SharedOptions = Omit<VerifyOptions, 'trust' | 'secondOpinion' | 'sig
 export type PoolSettings = SharedOptions & {
   /** The folder of the export, in which each thread opens the parts. */
   readonly root: string;
-  readonly trustedKeys?: readonly TrustedKey[];
+  readonly trusted?: Trusted;
   readonly secondOpinion: boolean;
 };
 

@@ -27,12 +27,12 @@ async function answerAll(jobs: readonly PoolJob[]): Promise<PoolAnswer[]> {
 
 async function readSettings({
   root: _root,
-  trustedKeys,
+  trusted,
   secondOpinion: isRequested,
   ...rest
 }: PoolSettings): Promise<Settings> {
   const second = isRequested ? await import('./second-opinion/second-opinion.ts') : undefined;
-  const trust = trustedKeys && trustStore(trustedKeys);
+  const trust = trusted && trustStore(...trusted);
   return resolveSettings({ ...rest, ...defined({ trust, secondOpinion: second?.secondOpinion }) });
 }
 

@@ -12,6 +12,8 @@ export type SignedStatement = {
   /** Absent when the project or organization of the evidence is unknown. */
   readonly projectId?: string | undefined;
   readonly organizationId?: string | undefined;
+  /** A trusted timestamp proves that the statement existed at this time. */
+  readonly stampedAtMs?: number | undefined;
   /** The time of the verification. Without it, a key that has an end counts as retired. */
   readonly asOfMs?: number;
 };
@@ -26,7 +28,7 @@ export type KeyProblem = {
 
 /** A remark on a key that may be valid for the statement. */
 export type KeyNote = {
-  readonly code: 'attestation.TIME_CLAIMED' | 'trust.CHAIN_NOT_CHECKED';
+  readonly code: 'attestation.TIME_CLAIMED' | 'attestation.STAMPED_EARLIER' | 'trust.CHAIN_NOT_CHECKED';
   readonly message: string;
 };
 
@@ -139,17 +141,17 @@ export const findCompromise = ({ keys }: Pick<TrustStore, 'keys'>, key: TrustedK
 
 function checkRevocation(
   key: TrustedKey,
-  { issuedAtMs }: SignedStatement,
+  { issuedAtMs, stampedAtMs = Infinity }: SignedStatement,
   store: TrustStore,
 ): KeyProblem | undefined {
   const compromise = findCompromise(store, key);
-  if (compromise?.revokedAtMs !== undefined) {
+  if (compromise?.revokedAtMs !== undefined && stampedAtMs >= compromise.revokedAtMs) {
     const name = compromise === key ? '' : `, listed as ${formatKeyName(compromise)}`;
-    const message = `the key is revoked since ${isoTime(compromise.revokedAtMs)} as compromised${name}, so none of its statements is valid`;
+    const message = `the key is revoked since ${isoTime(compromise.revokedAtMs)} as compromised${name}, so no statement is valid without a timestamp from before`;
     return { code: 'trust.KEY_REVOKED', message };
   }
   const { revokedAtMs } = key;
-  if (revokedAtMs === undefined || issuedAtMs < revokedAtMs) return undefined;
+  if (revokedAtMs === undefined || issuedAtMs < revokedAtMs || stampedAtMs < revokedAtMs) return undefined;
   return {
     code: 'trust.KEY_REVOKED',
     message: 'the statement was not issued before the key was revoked',
@@ -176,13 +178,23 @@ function listUncheckedScopes(key: TrustedKey, statement: SignedStatement): Unche
   return unchecked;
 }
 
-function listNotes(key: TrustedKey, { issuedAtMs, asOfMs }: SignedStatement, valid: boolean): KeyNote[] {
+function listNotes(
+  key: TrustedKey,
+  { issuedAtMs, stampedAtMs = Infinity, asOfMs }: SignedStatement,
+  valid: boolean,
+): KeyNote[] {
   const notes: KeyNote[] = [];
   const retired = key.notAfterMs !== undefined && key.notAfterMs < (asOfMs ?? Infinity);
-  if (valid && (retired || key.revokedAtMs !== undefined)) {
+  const { notAfterMs = Infinity, revokedAtMs = Infinity } = key;
+  const isProven = stampedAtMs <= notAfterMs && stampedAtMs < revokedAtMs;
+  if (valid && !isProven && (retired || key.revokedAtMs !== undefined)) {
     const why = key.revokedAtMs === undefined ? 'is retired' : 'was revoked later';
     const message = `the key ${why}, and only the signer states that the statement is from ${isoTime(issuedAtMs)}`;
     notes.push({ code: 'attestation.TIME_CLAIMED', message });
+  }
+  if (stampedAtMs < issuedAtMs) {
+    const message = `a timestamp proves that the statement existed at ${isoTime(stampedAtMs)}, before ${isoTime(issuedAtMs)}, the time that it states`;
+    notes.push({ code: 'attestation.STAMPED_EARLIER', message });
   }
   if (key.fromCertificate === true) {
     notes.push({

@@ -1,4 +1,5 @@
 import {
+  BYTES,
   BYTES_OR_TEXT,
   checkArguments,
   defined,
@@ -20,6 +21,12 @@ import { type Digest, digestOf } from '../bytes/hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
 import { faultError, isObject, extendPointer, type KeyFault, listUnknownMembers } from './faults.ts';
+import {
+  certificateIdOf,
+  formatTrustedCertificate,
+  readTrustedCertificate,
+  type TrustedCertificate,
+} from './certificate.ts';
 import { buildVerifyingKey, importPublicKey } from './key/key.ts';
 import {
   readTrustedKey,
@@ -33,8 +40,10 @@ import {
 
 /** The keys that the caller trusts (formats §3). Nothing inside the evidence can add one. */
 export type TrustStore = {
-  /** Sorted by issuer and key id; never empty. */
+  /** Sorted by issuer and key id; empty only if there are certificates. */
   readonly keys: readonly TrustedKey[];
+  /** Of time authorities, sorted by issuer and digest; absent if there are none. */
+  readonly certificates?: readonly TrustedCertificate[];
   /** SHA-256 of the canonical JSON of `trustStoreJwks`. Equal stores, and only those, have equal fingerprints. */
   readonly fingerprint: Digest;
   /** The key with this issuer and key id, compared exactly. */
@@ -108,6 +117,7 @@ function formatInput(input: KeyInput, at: number): JsonObject | KeyFault {
 
 const STORE = withMethods('a trust store', 'find');
 const isStore = (trust: Trust): trust is TrustStore => STORE.accepts(trust) && 'keys' in trust;
+const CERTIFICATES = listOf(withMembers('a TrustedCertificate', { issuer: TEXT, certificate: BYTES }));
 const KEYS = listOf(withMembers('a TrustedKey', { issuer: TEXT, keyId: TEXT, point: POINT }));
 /** Stores that were made here, so that their keys are not checked again. */
 const made = new WeakSet<TrustStore>();
@@ -131,13 +141,17 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
       path: '',
     });
   }
-  const unknown = Object.keys(set).filter((name) => name !== 'keys');
-  return buildStore(keys, listUnknownMembers('trust.STORE_INVALID', '', unknown));
+  const { keys: _keys, certificates = [], ...unknown } = set;
+  const faults = listUnknownMembers('trust.STORE_INVALID', '', Object.keys(unknown));
+  if (Array.isArray(certificates)) return buildStore(keys, certificates, faults);
+  const message = 'must be an array';
+  throw faultError([...faults, { code: 'trust.STORE_INVALID', path: '/certificates', message }]);
 }
 
 /**
  * A trust store of these keys, by the rules of `parseTrustStore` (formats §3): public keys as PEM or JWK, or their points,
  * each with its issuer and its limits. Paths of faults are those in its JWK Set.
+ * @param certificates those of time authorities, as DER; default none
  * @throws TypeError for anything that is not an array; what `parseTrustStore` throws, and `trust.STORE_INVALID` for a key
  *   of the wrong form
  * @example
@@ -147,9 +161,12 @@ export function parseTrustStore(bytes: Uint8Array): TrustStore {
  *   { issuer, key: await readFile('new.pem') },
  * ]);
  */
-export function trustStore(keys: readonly KeyInput[]): TrustStore {
-  checkArguments({ keys: LIST }, { keys });
-  return buildStore(formatInputs(keys), []);
+export function trustStore(
+  keys: readonly KeyInput[],
+  certificates: readonly TrustedCertificate[] = [],
+): TrustStore {
+  checkArguments({ keys: LIST, certificates: CERTIFICATES }, { keys, certificates });
+  return buildStore(formatInputs(keys), certificates.map(formatTrustedCertificate), []);
 }
 
 /** @throws DrillproofError `trust.STORE_INVALID` with every key of the wrong form */
@@ -167,16 +184,32 @@ function formatInputs(keys: readonly KeyInput[]): JsonObject[] {
  * @example
  * await writeFile('trust.json', canonicalJson(trustStoreJwks(trustStore([key]))));
  */
-export function trustStoreJwks(store: Pick<TrustStore, 'keys'>): { keys: JsonObject[] } {
+export function trustStoreJwks(store: Pick<TrustStore, 'keys' | 'certificates'>): {
+  keys: JsonObject[];
+  certificates?: JsonObject[];
+} {
   checkArguments({ store: withMembers('a trust store', { keys: LIST }) }, { store });
-  return { keys: formatInputs(store.keys) };
+  const certificates = store.certificates?.map(formatTrustedCertificate);
+  return { keys: formatInputs(store.keys), ...defined({ certificates }) };
 }
+
+/** One store with what all of these contain. @throws DrillproofError `trust.KEY_DUPLICATE` */
+export const joinTrust = (stores: readonly TrustStore[]): TrustStore =>
+  trustStore(
+    stores.flatMap(({ keys }) => keys),
+    stores.flatMap(({ certificates = [] }) => certificates),
+  );
+
+/** The arguments that make a store again, in another thread too. */
+export type Trusted = readonly [keys: readonly TrustedKey[], certificates?: readonly TrustedCertificate[]];
+export const listTrusted = ({ keys, certificates }: TrustStore): Trusted =>
+  certificates === undefined ? [keys] : [keys, certificates];
 
 /** The number of different keys: one point counts once, whatever its names (formats §3). */
 export const countDistinctKeys = (keys: readonly TrustedKey[]): number =>
   keys.length < 2 ? keys.length : new Set(keys.map(thumbprintOf)).size;
 
-function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore {
+function buildStore(items: readonly JsonValue[], rows: readonly JsonValue[], faults: KeyFault[]): TrustStore {
   const index = new Map<string, Map<string, TrustedKey>>(); // maps, so no name is special
   for (const [at, item] of items.entries()) {
     const path = extendPointer('/keys', at);
@@ -189,16 +222,47 @@ function buildStore(items: readonly JsonValue[], faults: KeyFault[]): TrustStore
         message: `the ${formatKeyName(read.key)} appears twice`,
       });
   }
+  const listed = readCertificates(rows, faults);
   if (faults.length > 0) throw faultError(faults);
-  if (items.length === 0) throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
+  if (items.length + rows.length === 0)
+    throw new DrillproofError('trust.STORE_EMPTY', 'the trust store holds no key');
   const keys = [...index.values()].flatMap((named) => [...named.values()]).toSorted(compareNames);
+  const certificates = listed.length === 0 ? undefined : listed;
   const store: TrustStore = {
     keys,
-    fingerprint: digestOf(canonicalBytes({ keys: keys.map(formatTrustedKey) })),
+    ...defined({ certificates }),
+    fingerprint: digestOf(
+      canonicalBytes(
+        defined({
+          keys: keys.map(formatTrustedKey),
+          certificates: certificates?.map(formatTrustedCertificate),
+        }),
+      ),
+    ),
     find: (issuer, keyId) => index.get(issuer)?.get(keyId),
   };
   made.add(store);
   return store;
+}
+
+/** Sorted by issuer and digest. One certificate has one row, whatever its issuer, so that it has one set of limits. */
+function readCertificates(rows: readonly JsonValue[], faults: KeyFault[]): readonly TrustedCertificate[] {
+  const byId = new Map<Digest, TrustedCertificate>();
+  for (const [at, row] of rows.entries()) {
+    const path = extendPointer('/certificates', at);
+    const read = readTrustedCertificate(row, path);
+    if ('faults' in read) {
+      faults.push(...read.faults);
+      continue;
+    }
+    const id = certificateIdOf(read.certificate);
+    if (byId.has(id))
+      faults.push({ code: 'trust.KEY_DUPLICATE', path, message: `the certificate ${id} appears twice` });
+    byId.set(id, read.certificate);
+  }
+  return [...byId]
+    .toSorted(([idA, a], [idB, b]) => compareUtf8(a.issuer, b.issuer) || compareUtf8(idA, idB))
+    .map(([, certificate]) => certificate);
 }
 
 function addToIndex(index: Map<string, Map<string, TrustedKey>>, key: TrustedKey): boolean {

@@ -18,6 +18,7 @@ const KEY: readonly Code[] = [
   'trust.ORGANIZATION_MISMATCH',
   'trust.CHAIN_NOT_CHECKED',
   'attestation.TIME_CLAIMED',
+  'attestation.STAMPED_EARLIER',
 ];
 const FORMAT: readonly Code[] = [
   'attestation.INVALID',
@@ -168,6 +169,22 @@ export const CHECK_TEXTS: Readonly<Record<CheckId, CheckTexts>> = {
     sentence: 'trusted keys signed the given envelopes, and these match the evidence',
     own: ['dsse.SUBJECT_MISMATCH', 'dsse.SUBJECT_UNKNOWN'],
     shared: listNamespace('dsse').filter((code) => !code.startsWith('dsse.SUBJECT_')),
+  },
+  'timestamp.token': {
+    sentence:
+      'every timestamp token that was given is sound, is about the evidence, and is of a trusted authority',
+    own: [
+      'timestamp.INVALID',
+      'timestamp.ALGORITHM_REFUSED',
+      'timestamp.SIGNATURE_INVALID',
+      'timestamp.CERTIFICATE_INVALID',
+      'timestamp.CHAIN_INVALID',
+      'timestamp.AUTHORITY_UNKNOWN',
+      'timestamp.AUTHORITY_REVOKED',
+      'timestamp.IN_FUTURE',
+      'timestamp.NOT_CHECKED',
+      'timestamp.SUBJECT_UNKNOWN',
+    ],
   },
   'second.reader': {
     sentence: 'a second ZIP reader sees the same entries and bytes',

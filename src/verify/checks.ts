@@ -70,6 +70,7 @@ const ROWS = {
     onRequest: 'secondOpinion',
     after: ['attestation.format'],
   },
+  'timestamp.token': { of: ['export', 'bundle', 'attestation'] },
   'local-report.bytes': { of: ['local-report'], required: 'always' },
   'tool-source.format': { of: ['tool-source'], required: 'always' },
   'tool-source.bytes': { of: ['tool-source'], required: 'always', after: ['tool-source.format'] },

@@ -14,7 +14,7 @@ import {
   TIME,
   withMethods,
 } from '../bytes/arguments.ts';
-import type { Digest } from '../bytes/hash.ts';
+import { type Digest, digestOf } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
 import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/resources/evidence.ts';
@@ -22,7 +22,8 @@ import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidenc
 import type { Purpose } from '../trust/trusted-key.ts';
 import { resolveTrust, type Trust, type TrustStore } from '../trust/store.ts';
 import { ZIP_LIMITS, type ZipLimits } from '../zip/limits.ts';
-import { DEPTHS, type Depth, type TrustUsed } from './report.ts';
+import { DEPTHS, type Depth, type Stamp, type TrustUsed } from './report.ts';
+import { type CheckedTimestamp, indexStamps, type Stamps, TIMESTAMPS } from './timestamps.ts';
 
 /** Facts that the caller knows from an independent source; each difference fails the verification (formats §1). */
 export type Expectations = {
@@ -63,6 +64,11 @@ export type VerifyOptions = {
   readonly predicateTypes?: { readonly evidence: readonly string[]; readonly export: readonly string[] };
   /** Reads and verifies everything again with other code; a difference fails the evidence. */
   readonly secondOpinion?: SecondOpinion;
+  /**
+   * Timestamp tokens, as `verifyTimestamps` of `drillproof/node` checked them with the same trust store. A statement whose bytes one
+   * of them is about existed at that time, so a key that ended or was revoked later is valid for it (formats §9).
+   */
+  readonly timestamps?: readonly CheckedTimestamp[];
   /** Missing limits have their defaults. */
   readonly limits?: Partial<EvidenceLimits>;
   /** Bounds of archives; missing limits have their defaults. */
@@ -80,11 +86,15 @@ export type VerifyOptions = {
 export type Settings = Required<
   Pick<VerifyOptions, 'clockSkewMs' | 'depth' | 'expect' | 'predicateTypes'>
 > & {
-  readonly [K in 'secondOpinion' | 'zipLimits' | 'short' | 'signal']?: VerifyOptions[K] | undefined;
+  readonly [K in 'secondOpinion' | 'timestamps' | 'zipLimits' | 'short' | 'signal']?:
+    | VerifyOptions[K]
+    | undefined;
 } & {
   readonly asOfMs: number;
   readonly trust?: TrustStore | undefined;
   readonly limits: EvidenceLimits;
+  /** The timestamps that count. */
+  readonly stamps: Stamps;
 };
 
 const EXPECTATIONS: MembersOf<Expectations> = {
@@ -104,6 +114,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
   expect: optional(optionsOf(EXPECTATIONS)),
   predicateTypes: optional(optionsOf({ evidence: listOf(TEXT), export: listOf(TEXT) })),
   secondOpinion: optional(withMethods('a second opinion', 'readZip')),
+  timestamps: optional(TIMESTAMPS),
   limits: optional(EVIDENCE_LIMITS),
   zipLimits: optional(ZIP_LIMITS),
   short: optional(FLAG),
@@ -118,7 +129,7 @@ export const VERIFY_OPTIONS: MembersOf<VerifyOptions> = {
 export function resolveSettings(options: VerifyOptions, members: Members = VERIFY_OPTIONS): Settings {
   checkArguments({ options: optionsOf(members) }, { options });
   const { asOfMs, trust, depth = 'full', expect = {}, predicateTypes = OUR_PREDICATE_TYPES } = options;
-  const { clockSkewMs = 0, secondOpinion, limits, zipLimits, short, signal } = options;
+  const { clockSkewMs = 0, secondOpinion, timestamps, limits, zipLimits, short, signal } = options;
   signal?.throwIfAborted();
   return {
     asOfMs: Number(asOfMs),
@@ -128,12 +139,18 @@ export function resolveSettings(options: VerifyOptions, members: Members = VERIF
     expect,
     predicateTypes,
     secondOpinion,
+    timestamps,
+    stamps: indexStamps(timestamps),
     limits: limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...limits },
     zipLimits,
     short,
     signal,
   };
 }
+
+/** The timestamp that counts for these bytes. */
+export const findStamp = ({ stamps }: Settings, bytes: Uint8Array): Stamp | undefined =>
+  stamps.size === 0 ? undefined : stamps.get(digestOf(bytes));
 
 export const describeTrust = ({ trust }: Pick<Settings, 'trust'>): TrustUsed | undefined =>
   trust && { fingerprint: trust.fingerprint, keys: trust.keys.length };

@@ -29,6 +29,8 @@ import {
   type ReceiptsReport,
   type SignedBy,
   type SigningKey,
+  type Stamp,
+  type Timestamp,
   type ToolSourceReport,
   VERDICTS,
 } from './report.ts';
@@ -81,13 +83,30 @@ const trust = z
 const signedBy = { issuer: z.string(), keyId: z.string(), issuedAtMs: atMs };
 const signer = describing<SignedBy>()(z.strictObject(signedBy));
 
+const stamp = describing<Stamp>()(z.strictObject({ atMs, authority: z.string() }));
+
 const signingKey = describing<SigningKey>()(
   z.strictObject({
     ...signedBy,
     thumbprint: digest.check(z.describe('SHA-256 of the key: two names of one key have one')),
     validThroughMs: allow(z.union([atMs, z.null()])),
     in: z.enum(['attestation', 'dsse']),
+    stamp: allow(stamp, 'the earliest trusted timestamp of the signed statement'),
   }),
+);
+
+const timestamps = z.readonly(
+  z.array(
+    describing<Timestamp>()(
+      z.strictObject({
+        name: z.string().check(z.describe('the file of the token')),
+        digest,
+        imprint: allow(digest, 'SHA-256 of the bytes that it is about'),
+        atMs: allow(atMs, 'the bytes existed no later'),
+        authority: allow(z.string(), 'its name in the trust store; only a token with one counts'),
+      }),
+    ),
+  ),
 );
 
 const coverage = z
@@ -144,6 +163,7 @@ export const attestationReportSchema = describing<AttestationReport>()(
     trust: allow(trust),
     signer: allow(signer),
     signers: allow(z.readonly(z.array(signingKey))),
+    timestamps: allow(timestamps, 'tokens that were given with it'),
     ...ledger,
   }),
 );
@@ -174,6 +194,7 @@ export const bundleReportSchema = describing<BundleReport>()(
     provenance: z.enum(['attested', 'claimed', 'user_produced']),
     signer: allow(signer),
     signers: allow(z.readonly(z.array(signingKey))),
+    timestamps: allow(timestamps, 'tokens that were given with it'),
     reproduction: allow(reproductionSchema, 'what the statement pins; attested when provenance is'),
     outcome: allow(outcome, 'facts that the run result states; verification does not check them'),
     ...ledger,
@@ -210,6 +231,7 @@ export const exportReportSchema = describing<ExportReport>()(
     trust: allow(trust),
     signer: allow(signer),
     signers: allow(z.readonly(z.array(signingKey))),
+    timestamps: allow(timestamps, 'tokens that were given with it'),
     ...ledger,
     parts: z.readonly(z.array(bundleReportSchema)),
     localReports: z.readonly(z.array(localReportReportSchema)),

@@ -79,6 +79,24 @@ export interface SignedBy {
   readonly issuedAtMs: number;
 }
 
+/** Proof by a time authority that bytes existed. */
+export interface Stamp {
+  /** The latest time at which they began to exist, with the accuracy of the authority, in ms since 1970. */
+  readonly atMs: number;
+  /** The name of the authority in the trust store. */
+  readonly authority: string;
+}
+
+/** One timestamp token (RFC 3161) that was given with the evidence. It counts if it has an authority. */
+export interface Timestamp extends Partial<Stamp> {
+  /** The file of the token. */
+  readonly name: string;
+  /** SHA-256 of the token. */
+  readonly digest: Digest;
+  /** SHA-256 of the bytes that it is about; absent if the token cannot be read. */
+  readonly imprint?: Digest;
+}
+
 /** One key that signed a bundle, under the name that the statement or envelope gives it. */
 export interface SigningKey extends SignedBy {
   /** SHA-256 of the key, as `keyIdOf` gives it: two names of one key have one. */
@@ -87,6 +105,8 @@ export interface SigningKey extends SignedBy {
   readonly validThroughMs?: number | null;
   /** The place of its signature: the attestation in the part, or an envelope from the caller. */
   readonly in: 'attestation' | 'dsse';
+  /** The earliest trusted timestamp of the signed statement. */
+  readonly stamp?: Stamp;
 }
 
 /** The number of bytes of the evidence that a digest or signature in the chain covers. */
@@ -186,6 +206,8 @@ export interface AttestationReport {
   readonly signer?: SignedBy;
   /** Every trusted key that signed an envelope, if it is valid. */
   readonly signers?: readonly SigningKey[];
+  /** Timestamp tokens that were given with it; absent if there were none. */
+  readonly timestamps?: readonly Timestamp[];
   /** Every step, in order. */
   readonly checks: readonly Check[];
   /** Every problem and remark, in order. */
@@ -239,6 +261,8 @@ export interface BundleReport {
   readonly signer?: SignedBy;
   /** Every trusted key that signed it: first in the attestation, then in envelopes from the caller. */
   readonly signers?: readonly SigningKey[];
+  /** Timestamp tokens that were given with it; absent if there were none. */
+  readonly timestamps?: readonly Timestamp[];
   /** What the statement pins for a rerun; attested if `provenance` is. */
   readonly reproduction?: Reproduction;
   /** Facts that the run result states; verification does not check them. */
@@ -303,6 +327,8 @@ export interface ExportReport {
   readonly signer?: SignedBy;
   /** Every trusted key that signed the list; absent in reports of earlier releases. */
   readonly signers?: readonly SigningKey[];
+  /** Timestamp tokens that were given with it; absent if there were none. */
+  readonly timestamps?: readonly Timestamp[];
   /** The steps for the export itself; each part and local report has its own. */
   readonly checks: readonly Check[];
   /** The problems and remarks about the export itself; `allFindings` has those of the parts, too. */

@@ -6,12 +6,14 @@ import {
   optional,
   TEXT,
 } from '../bytes/arguments.ts';
+import { digestOf } from '../bytes/hash.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
 import { parseAttestation } from '../evidence/bundle/attestation.ts';
 import { listWaitingChecks } from './checks.ts';
 import { statementFinding, statementFindingsOf } from './finding.ts';
 import { endCheck, endRemaining, joinSteps, recordCheck, type Step } from './step.ts';
 import {
+  findStamp,
   resolveSettings,
   describeTrust,
   VERIFY_OPTIONS,
@@ -19,6 +21,7 @@ import {
   type VerifyOptions,
 } from './options.ts';
 import type { AttestationReport } from './report.ts';
+import { checkTimestamps, listTimestamps } from './timestamps.ts';
 import { buildSigned, verifySigned, type SignedResult } from './signature/signed.ts';
 
 /**
@@ -26,7 +29,7 @@ import { buildSigned, verifySigned, type SignedResult } from './signature/signed
  */
 export type VerifyAttestationOptions = Pick<
   VerifyOptions,
-  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion'
+  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'timestamps'
 > & {
   /** The digest of the bundle manifest that the statement must name. */
   readonly manifestDigest?: string;
@@ -39,6 +42,7 @@ const ATTESTATION_OPTIONS: MembersOf<VerifyAttestationOptions> = {
   trust: VERIFY_OPTIONS.trust,
   predicateTypes: VERIFY_OPTIONS.predicateTypes,
   secondOpinion: VERIFY_OPTIONS.secondOpinion,
+  timestamps: VERIFY_OPTIONS.timestamps,
   manifestDigest: optional(TEXT),
   projectId: optional(TEXT),
   organizationId: optional(TEXT),
@@ -84,6 +88,7 @@ export function buildAttestationReport(
     trust: describeTrust(settings),
     signer,
     signers,
+    timestamps: listTimestamps(settings.timestamps),
     checks,
     findings,
   } as const);
@@ -112,9 +117,11 @@ function verifyAlone(
     subject: SUBJECT,
     path: '',
     settings,
+    stamp: findStamp(settings, bytes),
   });
+  const timestamps = checkTimestamps(SUBJECT, settings.timestamps, new Set([digestOf(bytes)]));
   const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
-  return { ...result, ...joinSteps([result, binding]) };
+  return { ...result, ...joinSteps([result, binding, timestamps]) };
 }
 
 /** `attestation.binding` of an attestation alone. */

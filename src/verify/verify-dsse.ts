@@ -24,13 +24,14 @@ import {
 import { listSigningKeys } from './part/attestation.ts';
 import { findingsOf } from './finding.ts';
 import { resolveSettings, VERIFY_OPTIONS, type VerifyOptions } from './options.ts';
+import { checkTimestamps } from './timestamps.ts';
 import type { AttestationReport } from './report.ts';
 import type { AnyStatement } from './signature/signed.ts';
 
 /** The options of `verifyDsse`. Only `asOfMs` is required: the time of the verification, a Date or ms since 1970. */
 export type VerifyDsseOptions = Pick<
   VerifyOptions,
-  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'limits'
+  'asOfMs' | 'trust' | 'predicateTypes' | 'secondOpinion' | 'timestamps' | 'limits'
 > & {
   /** The subject of the statement: a bundle (`evidence`, the default), or the list of an export (`export`). */
   readonly purpose?: 'evidence' | 'export';
@@ -45,6 +46,7 @@ const DSSE_OPTIONS: MembersOf<VerifyDsseOptions> = {
   trust: VERIFY_OPTIONS.trust,
   predicateTypes: VERIFY_OPTIONS.predicateTypes,
   secondOpinion: VERIFY_OPTIONS.secondOpinion,
+  timestamps: VERIFY_OPTIONS.timestamps,
   limits: VERIFY_OPTIONS.limits,
   purpose: optional(oneOf(['evidence', 'export'])),
   manifest: optional(BYTES),
@@ -66,17 +68,22 @@ const SUBJECT = 'dsse';
 export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): AttestationReport {
   checkArguments({ envelope: BYTES }, { envelope });
   const settings = resolveSettings(options, DSSE_OPTIONS);
-  const { purpose = 'evidence', manifest, threshold = 1 } = options;
+  const { purpose = 'evidence', manifest, timestamps, threshold = 1 } = options;
+  const known = new Set([digestOf(envelope)]);
   const verify = <S extends AnyStatement>({ value: kind, ...read }: StepOf<EnvelopeKind<S>>) => {
     const result = verifySignedEnvelope(nameEnvelope(envelope), kind, {
       subject: SUBJECT,
       settings,
       threshold,
     });
-    const { statement, keys } = result;
-    const signers = statement && listSigningKeys('dsse', statement, keys);
+    const { statement } = result;
+    const signers = statement && listSigningKeys('dsse', statement, result);
     return buildAttestationReport(
-      { ...result, ...joinSteps([read, result]), ...defined({ signers }) },
+      {
+        ...result,
+        ...joinSteps([read, result, checkTimestamps(SUBJECT, timestamps, known)]),
+        ...defined({ signers }),
+      },
       settings,
     );
   };

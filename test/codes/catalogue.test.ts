@@ -4,7 +4,18 @@ import { CODE_CLASSES, SEVERITIES } from '../../src/codes/entry.ts';
 import { codeFacts, isCode, isStatementCode, statementCodeFacts } from '../../src/codes/facts.ts';
 
 const codes = Object.keys(catalogue) as Code[];
-const TABLES = ['control', 'encoding', 'evidence', 'export', 'io', 'policy', 'receipt', 'trust', 'zip'];
+const TABLES = [
+  'control',
+  'encoding',
+  'evidence',
+  'export',
+  'io',
+  'policy',
+  'receipt',
+  'timestamp',
+  'trust',
+  'zip',
+];
 
 /** Classes that are never only a remark. */
 const SERIOUS = ['malformed', 'mismatch', 'limit', 'inaccessible', 'internal'];

@@ -5,7 +5,7 @@ import { bundle, decide, exportOf, inputOf, inExport, local, EVERY, GONE } from 
 it('evidence that fulfils every rule passes each, without a violation', () => {
   const { answer, rules } = decide(EVERY, inExport(bundle(1)));
   expect(answer).toBe('yes');
-  // The only rule that no evidence fulfils.
+  // Rules that need more than a plain bundle; they have tests of their own.
   const every = Object.keys(RULES).filter((rule) => rule !== 'signers.timestamp');
   expect(rules.map(({ rule }) => rule)).toEqual(every);
   const inapplicable = ['completeness.localReports', 'localReports.allowed', 'summary.accepted'];

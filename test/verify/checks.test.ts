@@ -49,10 +49,12 @@ const OUTSIDE_VECTORS: readonly CheckId[] = [
   'dsse.envelope',
   'dsse.threshold',
   'dsse.attestation',
+  'timestamp.token',
 ];
 
 /** Codes that no vector makes a check give, with the reason. */
 const WITHOUT_VECTOR: Readonly<Partial<Record<CheckId, readonly Code[]>>> = {
+  'attestation.key': ['attestation.STAMPED_EARLIER'],
   // A document of more than 100,000 rows is larger than all vectors together.
   'bundle.manifest': ['bundle.OBJECTS_EXCEEDED'],
   // No input is known on which two implementations disagree.

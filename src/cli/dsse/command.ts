@@ -30,6 +30,7 @@ import {
   readEvidenceInput,
   withEvidence,
 } from '../shared/input/input.ts';
+import { readTimestamps } from '../shared/input/timestamps.ts';
 import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../exit.ts';
@@ -113,9 +114,11 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: OptionsOf<typ
   const { subject, threshold, asOf = cli.now() } = options;
   const trust = await requireTrust(cli, options);
   const envelope = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
+  const timestamps = await readTimestamps(cli, { about: [path] }, { asOfMs: asOf, trust });
   const report = verifyDsse(envelope, {
     asOfMs: asOf,
     trust,
+    timestamps,
     ...(await readSubjectManifest(cli, subject)),
     ...defined({ threshold }),
   });

@@ -28,8 +28,8 @@ const limitOptions = <M extends Moment>(read: (value: string) => M, ...needed: r
   option('--organization <id>', 'valid only for this organization').repeat(),
 ];
 
-const purposeOption = (more = '') =>
-  option('--purpose <purpose>', `valid for these statements${more}`).choices(PURPOSES).repeat();
+const purposeOption = () =>
+  option('--purpose <purpose>', 'valid for these statements').choices(PURPOSES).repeat();
 
 export const ADD = [
   ...STANDARD,
@@ -38,7 +38,12 @@ export const ADD = [
   option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)'),
   option('--new-only', 'skip keys that are already trusted under this name'),
   ...limitOptions(parseTime, '--revoked-at'),
-  purposeOption(` (default: ${SIGNER_PURPOSES.join(' and ')})`),
+  option(
+    '--purpose <purpose>',
+    `valid for these statements; timestamp: a certificate of a time authority (default: ${SIGNER_PURPOSES.join(' and ')})`,
+  )
+    .choices([...PURPOSES, 'timestamp'])
+    .repeat(),
 ];
 export type AddOptions = OptionsOf<typeof ADD>;
 

@@ -1,5 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import { findCompromise } from '../../trust/check-key.ts';
+import { certificateIdOf, type TrustedCertificate } from '../../trust/certificate.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { alignFacts } from '../shared/output/product.ts';
@@ -15,7 +16,15 @@ export function formatKeys(store: TrustStore): string {
       ['verifies', formatCompromise(store, key)],
     ]),
   );
-  return [...blocks, alignFacts([['fingerprint', store.fingerprint]])].join('\n');
+  const certificates = (store.certificates ?? []).map((row) =>
+    alignFacts([
+      ['issuer', row.issuer],
+      ['certificate', certificateIdOf(row)],
+      ['valid for', 'timestamp'],
+      ['period', formatValidity(row)],
+    ]),
+  );
+  return [...blocks, ...certificates, alignFacts([['fingerprint', store.fingerprint]])].join('\n');
 }
 
 /** Says that a key verifies nothing, because another name lists it as compromised. */
@@ -36,7 +45,7 @@ function formatValidity({
   revokedAtMs,
   compromised,
   fromCertificate,
-}: TrustedKey): string {
+}: Omit<TrustedCertificate, 'certificate'> & Pick<TrustedKey, 'fromCertificate'>): string {
   const words = [
     ...(notBeforeMs === undefined ? [] : [`from ${formatDay(notBeforeMs)}`]),
     ...(notAfterMs === undefined ? [] : [`to ${formatDay(notAfterMs)}`]),

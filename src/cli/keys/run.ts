@@ -4,10 +4,12 @@ import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import {
   generateSigningKey,
   type ReadVerifyingKey,
+  readCertificates,
   readVerifyingKeys,
   writeSigningKeyPem,
 } from '../../node/keys/keys.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
+import { certificateIdOf } from '../../trust/certificate.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';
 import { SIGNER_PURPOSES, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
@@ -53,12 +55,18 @@ export async function generate(cli: Cli, options: GenerateOptions): Promise<void
 }
 
 export async function add(cli: Cli, path: string, options: AddOptions): Promise<void> {
-  const { trust, newOnly = false } = options;
+  const { trust, newOnly = false, purpose = SIGNER_PURPOSES } = options;
   const bytes = await readInput(path, MAX_KEY_SET_BYTES, cli);
+  const purposes = purpose.filter((word) => word !== 'timestamp');
+  if (purposes.length < purpose.length) {
+    if (purposes.length > 0)
+      throw usageError('a certificate of a time authority has one purpose', 'Omit the others.');
+    return addCertificates(cli, path, bytes, options);
+  }
   const read = withFileName(path, () => readVerifyingKeys(bytes));
   if (options.keyId !== undefined && read.length > 1)
     throw usageError(`--key-id is for one key, and ${path} contains ${read.length}`, 'Omit --key-id.');
-  const keys = read.map((key) => toTrustedKey(key, options));
+  const keys = read.map((key) => toTrustedKey(key, { ...options, purposes }));
   const file = await openTrustFile(cli, trust);
   const before = file.current?.store;
   const added = newOnly ? keys.filter((key) => !isTrusted(before, key)) : keys;
@@ -70,7 +78,61 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
   await warnAboutKeys(cli, before, added);
 }
 
-function toTrustedKey(key: ReadVerifyingKey, options: AddOptions): TrustedKey {
+/** Adds certificates of a time authority, which keep their own periods for the chains that they are in. */
+async function addCertificates(
+  cli: Cli,
+  path: string,
+  bytes: Uint8Array,
+  options: AddOptions,
+): Promise<void> {
+  const {
+    issuer,
+    trust,
+    keyId,
+    newOnly = false,
+    notBefore,
+    notAfter,
+    revokedAt,
+    notCompromised = false,
+  } = options;
+  if (keyId !== undefined || options.project !== undefined || options.organization !== undefined)
+    throw usageError('a certificate of a time authority has no key id and no scope', 'Omit those options.');
+  const limits = defined({ notBeforeMs: notBefore, notAfterMs: notAfter, revokedAtMs: revokedAt });
+  const certificates = withFileName(path, () => readCertificates(bytes)).map((certificate) => ({
+    issuer,
+    certificate,
+    ...limits,
+    compromised: !(revokedAt !== undefined && notCompromised),
+  }));
+  const file = await openTrustFile(cli, trust);
+  const { keys = [], certificates: before = [] } = file.current?.store ?? {};
+  const known = new Set(before.map(certificateIdOf));
+  const added = newOnly ? certificates.filter((row) => !known.has(certificateIdOf(row))) : certificates;
+  const store = await rewriteTrustFile(file, keys, [...before, ...added]);
+  const { fingerprint } = store;
+  const names = added.map((row) => ({ issuer, keyId: certificateIdOf(row) }));
+  await writeFacts(
+    cli,
+    {
+      kind: 'trust-store',
+      fingerprint,
+      added: names,
+      alreadyTrusted: certificates.length - added.length,
+      keys: keys.length,
+    },
+    [
+      ...names.map(({ keyId: id }, at) => [at === 0 ? 'added' : '', `${issuer}, certificate ${id}`] as const),
+      ['valid for', 'timestamp'],
+      ['trust store', `${trust}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`],
+      ['fingerprint', fingerprint],
+    ],
+  );
+}
+
+function toTrustedKey(
+  key: ReadVerifyingKey,
+  options: Omit<AddOptions, 'purpose'> & Pick<TrustedKey, 'purposes'>,
+): TrustedKey {
   const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
   const notBeforeMs = options.notBefore ?? key.notBeforeMs;
   const notAfterMs = options.notAfter ?? key.notAfterMs;
@@ -79,7 +141,7 @@ function toTrustedKey(key: ReadVerifyingKey, options: AddOptions): TrustedKey {
     keyId,
     point: key.point,
     compromised: !(revokedAt !== undefined && notCompromised),
-    purposes: options.purpose ?? SIGNER_PURPOSES,
+    purposes: options.purposes,
     ...defined({
       notBeforeMs,
       notAfterMs,
@@ -138,6 +200,44 @@ export async function set(cli: Cli, keyId: string, options: SetOptions): Promise
   await replaceKey(cli, file, key, changeKey(key, options));
 }
 
+/** Revokes a certificate of a time authority, if one has this digest. */
+async function revokeCertificate(cli: Cli, name: string, options: RevokeOptions): Promise<boolean> {
+  const file = await openTrustFile(cli, options.trust);
+  const { keys, certificates = [] } = requireStore(file);
+  const target = certificates.find((row) => certificateIdOf(row) === name);
+  if (target === undefined) return false;
+  const { at: revokedAtMs = cli.now(), notCompromised = false } = options;
+  const next = { ...target, revokedAtMs, compromised: !notCompromised };
+  const { fingerprint } = await rewriteTrustFile(
+    file,
+    keys,
+    certificates.map((row) => (row === target ? next : row)),
+  );
+  const { issuer } = target;
+  const change = {
+    name: 'revoked at',
+    before: formatMoment(target.revokedAtMs),
+    after: isoTime(revokedAtMs),
+  };
+  await writeFacts(
+    cli,
+    {
+      kind: 'trust-store',
+      fingerprint,
+      changed: { issuer, keyId: name },
+      changes: [change],
+      keys: keys.length,
+    },
+    [
+      ['certificate', `${issuer}, ${name}`],
+      [change.name, `${change.before} -> ${change.after}`],
+      ['trust store', file.path],
+      ['fingerprint', fingerprint],
+    ],
+  );
+  return true;
+}
+
 async function openKey(cli: Cli, keyId: string, { trust, issuer }: Pick<SetOptions, 'trust' | 'issuer'>) {
   const file = await openTrustFile(cli, trust);
   return { file, key: findKey(requireStore(file), keyId, issuer) };
@@ -174,6 +274,7 @@ const applyMoment = (moment: Moment | undefined, before: number | undefined): nu
   moment === 'none' ? undefined : (moment ?? before);
 
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
+  if (await revokeCertificate(cli, keyId, options)) return;
   const { file, key } = await openKey(cli, keyId, options);
   if (key.revokedAtMs !== undefined) {
     const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
@@ -238,11 +339,12 @@ const formatMoment = (ms: number | undefined): string => (ms === undefined ? 'no
 export async function list(cli: Cli, path: string): Promise<void> {
   const { keys: unsorted, ...rest } = await readTrustFile(cli, path);
   const store = { ...rest, keys: unsorted.toSorted(compareTimes) };
-  const keys = trustStoreJwks(store).keys.map((jwk, at) => {
+  const { keys: jwks, certificates } = trustStoreJwks(store);
+  const keys = jwks.map((jwk, at) => {
     const other = findOtherCompromise(store, store.keys[at]!);
     return { ...jwk, ...(other && { compromisedAs: { issuer: other.issuer, kid: other.keyId } }) };
   });
-  const product = { kind: 'trust-store', fingerprint: store.fingerprint, keys };
+  const product = { kind: 'trust-store', fingerprint: store.fingerprint, keys, ...defined({ certificates }) };
   await writeList(cli, product, formatKeys(store));
 }
 

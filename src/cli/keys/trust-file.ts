@@ -36,8 +36,12 @@ export function requireStore({ path, current }: TrustFile): TrustStore {
  * Replaces the keys of a trust store atomically, sorted and with one member per line, for readable diffs. Nothing is
  * written if another program has changed the file since it was read, or through a symbolic link, as with every output.
  */
-export async function rewriteTrustFile(file: TrustFile, keys: readonly TrustedKey[]): Promise<TrustStore> {
-  const store = trustStore(keys);
+export async function rewriteTrustFile(
+  file: TrustFile,
+  keys: readonly TrustedKey[],
+  certificates = file.current?.store.certificates,
+): Promise<TrustStore> {
+  const store = trustStore(keys, certificates);
   const bytes = Buffer.from(`${JSON.stringify(trustStoreJwks(store), null, 2)}\n`);
   if (bytes.length > MAX_STORE_BYTES)
     throw usageError(

@@ -19,6 +19,7 @@ import { REPORT_OUTPUT } from '../shared/input/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
+import { readTimestamps } from '../shared/input/timestamps.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
 import { planOutputs, writeRenderings } from '../shared/output/targets.ts';
@@ -53,7 +54,12 @@ export async function verifyChain(
   const { asOf = cli.now(), after, expectLast } = options;
   const trust = await readTrust(cli, options);
   const files = await readFiles(cli, names);
-  const chain = verifyReportChain(files, { asOfMs: asOf, ...defined({ trust, after, expectLast }) });
+  const timestamps = await readTimestamps(cli, { about: names }, { asOfMs: asOf, trust });
+  const chain = verifyReportChain(files, {
+    asOfMs: asOf,
+    timestamps,
+    ...defined({ trust, after, expectLast }),
+  });
   cli.exitCode = EXIT_OF_SIGNED[chain.verdict];
   await writeRenderings(cli, outputs, {
     text: () => formatChain(chain),

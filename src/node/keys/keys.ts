@@ -97,6 +97,23 @@ export function readVerifyingKeys(input: Uint8Array | string): readonly ReadVeri
   return kind === 'pem' ? [readVerifyingKey(input)] : importPublicKeys(input);
 }
 
+/**
+ * Reads the X.509 certificates of a PEM file, as DER. Nothing but their encoding is checked.
+ * @throws DrillproofError `trust.KEY_INVALID`, `trust.KEY_UNSUPPORTED` for other blocks
+ */
+export function readCertificates(input: Uint8Array): readonly Uint8Array[] {
+  const file = openKeyFile(input);
+  const blocks = file.kind === 'pem' ? file.blocks : [];
+  const other = blocks.find(({ label }) => label !== 'CERTIFICATE');
+  if (blocks.length === 0 || other !== undefined)
+    throw kindError(`${other === undefined ? 'a JWK' : `"${other.label}"`}, not a certificate in PEM`);
+  return blocks.map((block) => {
+    const der = decodePem(block);
+    openCertificate(der);
+    return der;
+  });
+}
+
 const createSigningKey = (scalar: Uint8Array): SigningKey => ({ scalar, signer: createSigner(scalar) });
 
 type Halves = { readonly scalar: Uint8Array; readonly point: Uint8Array };

@@ -229,10 +229,7 @@ const sections = {
       'groups of signers; each must have signed with a key of its own',
     ),
     validFor: allow(duration, 'how long an allowed key that signed must stay valid'),
-    timestamp: allow(
-      z.literal('required'),
-      'a trusted timestamp; no evidence carries one yet, so the rule never holds',
-    ),
+    timestamp: allow(z.literal('required'), 'a trusted timestamp of every statement about a bundle'),
   }),
   age: section({
     max: allow(duration, 'of every statement'),

@@ -132,10 +132,13 @@ export const requireValidity = (least: string, allowed: Signers): Evaluator =>
     });
   });
 
-/** Evidence of this format carries no trusted timestamp, so this never holds. */
-export const requireTimestamp: Evaluator = evaluateBundles((bundle) =>
-  buildFailure(bundle, 'evidence of this format carries no trusted timestamp'),
-);
+/** Requires a timestamp of every statement about a bundle. */
+export const requireTimestamp: Evaluator = evaluateSigners('the timestamp', {}, (signers, bundle) => {
+  const unstamped = signers.filter(({ stamp }) => stamp === undefined);
+  if (signers.length > unstamped.length && unstamped.length === 0) return undefined;
+  const actual = joinNames(unstamped.map(({ issuer }) => issuer));
+  return buildFailure(bundle, 'a statement about it has no trusted timestamp', { actual });
+});
 
 const joinNames = (names: readonly string[]): string =>
   names.length === 0 ? 'no signer' : [...new Set(names)].join(', ');

@@ -192,9 +192,7 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
   'signers.timestamp': defineRule({
     member: ({ signers }) => signers?.timestamp,
     evaluate: () => requireTimestamp,
-    sentence: () =>
-      'Every statement must have a trusted timestamp; no evidence carries one yet, so this never holds.',
-    doubts: () => ['cannot hold: no evidence carries a trusted timestamp yet'],
+    sentence: () => 'Every statement about a bundle must have a trusted timestamp.',
   }),
   'age.max': defineRule({
     member: ({ age }) => age?.max,

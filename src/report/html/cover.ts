@@ -33,6 +33,7 @@ const LINE_TITLES: Readonly<Record<ResultLine['name'], string>> = {
   parts: 'Bundles',
   drills: 'Drills',
   completeness: 'List of bundles',
+  time: 'Time',
   coverage: 'Bytes',
   claimed: 'Claimed',
   warnings: 'Warnings',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
@@ -9,6 +9,7 @@ import type { DsseEnvelope } from '../../trust/dsse.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { type Finding } from '../../verify/report.ts';
 import { attestationReportSchema } from '../../verify/report-schema.ts';
+import { type CheckedTimestamp, indexStamps } from '../../verify/timestamps.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
 import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
@@ -48,6 +49,8 @@ export type ReportFile = { readonly name: string; readonly report: Uint8Array };
 export type ChainOptions = {
   readonly asOfMs: number;
   readonly trust?: TrustStore;
+  /** Timestamps of the reports, checked with the same trust store. */
+  readonly timestamps?: readonly CheckedTimestamp[];
   /** The report before the first one, if the caller knows it. */
   readonly after?: Digest;
   /** The last report, if the caller knows it. Without it, missing newer reports cannot be detected. */
@@ -71,7 +74,12 @@ export function verifyReportChain(files: readonly ReportFile[], options: ChainOp
   const read = verified.flatMap(({ member: { name }, signed }) =>
     signed === undefined ? [] : [{ name, signed }],
   );
-  const findings = [...verified.flatMap((report) => report.findings), ...checkLinks(read, options)];
+  const tokens = (options.timestamps ?? []).flatMap((token) => token.findings);
+  const findings = [
+    ...verified.flatMap((report) => report.findings),
+    ...checkLinks(read, options),
+    ...tokens,
+  ];
   return defined({
     schemaVersion: 1,
     kind: 'report-chain',
@@ -112,7 +120,8 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
   try {
     const envelope = parseSignedEnvelope(bytes);
     const signed = readSignedReport(envelope);
-    const { keys, findings } = checkSigned(name, envelope, signed, options);
+    const stampedAtMs = indexStamps(options.timestamps).get(digestOf(bytes))?.atMs;
+    const { keys, findings } = checkSigned(name, envelope, { ...signed, stampedAtMs }, options);
     const { digest, sequence, previous, issuer, issuedAtMs, report } = signed;
     const result = { kind: report.kind, result: resultOfReport(report) };
     const member = defined({ name, digest, sequence, previous, issuer, issuedAtMs, report: result, keys });
@@ -125,7 +134,7 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
 function checkSigned(
   name: string,
   envelope: DsseEnvelope,
-  { issuer, keyId, issuedAtMs }: SignedReport,
+  { issuer, keyId, issuedAtMs, stampedAtMs }: SignedReport & { readonly stampedAtMs: number | undefined },
   { asOfMs, trust }: ChainOptions,
 ): DocumentSignatures {
   const future = {
@@ -134,7 +143,7 @@ function checkSigned(
     actual: isoTime(issuedAtMs),
   };
   const early = issuedAtMs <= asOfMs ? [] : [finding('attestation.ISSUED_IN_FUTURE', name, future)];
-  const claim = { issuer, keyId, issuedAtMs, purpose: 'report', asOfMs } as const;
+  const claim = { issuer, keyId, issuedAtMs, stampedAtMs, purpose: 'report', asOfMs } as const;
   const { keys, findings } = verifyDocumentSignatures(envelope, claim, { subject: name, path: name, trust });
   return { keys, findings: [...findings, ...early] };
 }

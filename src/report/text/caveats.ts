@@ -11,6 +11,16 @@ const isSigned = (report: Report): boolean =>
     ? report.parts.some(isSigned)
     : report.kind !== 'tool-source' && report.signer !== undefined;
 
+const listBundles = (report: Report): readonly Pick<BundleReport, 'signers'>[] =>
+  report.kind === 'export'
+    ? report.parts
+    : report.kind === 'bundle' || report.kind === 'attestation'
+      ? [report]
+      : [];
+
+const isStamped = ({ signers = [] }: Pick<BundleReport, 'signers'>): boolean =>
+  signers.length > 0 && signers.every(({ stamp }) => stamp !== undefined);
+
 const isListFixed = ({ completeness }: ExportReport): boolean => completeness !== 'claimed';
 
 type Caveat = readonly [text: string, applies: (report: Report) => boolean];
@@ -41,7 +51,14 @@ const CAVEATS: readonly Caveat[] = [
     'Only the manifest was compared with it; the files that the manifest lists were not read.',
     (report) => report.kind === 'attestation' && isBound(report),
   ],
-  ['Only the signer states the time of a signature.', isSigned],
+  [
+    'Only the signer states the time of a signature.',
+    (report) => isSigned(report) && !listBundles(report).every(isStamped),
+  ],
+  [
+    'A timestamp shows that a statement existed at a time. It does not show when the run began, or that no other run was discarded.',
+    (report) => listBundles(report).some(isStamped),
+  ],
   [
     'No trusted key signed the list of bundles, so bundles could have been removed.',
     (report) => report.kind === 'export' && !isListFixed(report),

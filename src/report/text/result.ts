@@ -1,4 +1,5 @@
-import { count, countNoun } from '../../bytes/text/wording.ts';
+import { findEarliest } from '../../verify/timestamps.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
 import { summarizeCoverage } from './facts.ts';
 import { allFindings } from '../../verify/finding.ts';
@@ -14,6 +15,7 @@ type LineName =
   | 'parts'
   | 'drills'
   | 'completeness'
+  | 'time'
   | 'coverage'
   | 'claimed'
   | 'warnings';
@@ -49,6 +51,7 @@ export function describeResult(report: ExportReport | BundleReport): readonly Re
     ...describeParts(report),
     ...(parts.length === 0 ? [] : [describeDrills(report)]),
     describeList(report),
+    ...describeTime(report),
     { name: 'coverage', text: summarizeCoverage(report) },
     ...describeClaims(report),
     ...(warnings === undefined ? [] : [{ name: 'warnings', tone: 'caution', text: warnings } as const]),
@@ -81,6 +84,23 @@ function describeList(report: ExportReport | BundleReport): ResultLine {
     tone: completeness === 'claimed' ? 'caution' : 'good',
     text: LIST[completeness],
   };
+}
+
+/** Which parts have a trusted timestamp, if any token was given. */
+function describeTime(report: ExportReport | BundleReport): readonly ResultLine[] {
+  if (report.timestamps === undefined) return [];
+  const parts = partsOf(report);
+  const stamps = parts.flatMap((part) => findEarliest((part.signers ?? []).map(({ stamp }) => stamp)) ?? []);
+  const last = stamps.toSorted((a, b) => b.atMs - a.atMs)[0];
+  if (last === undefined)
+    return [
+      { name: 'time', tone: 'caution', text: 'no timestamp of a trusted authority counts for a signature' },
+    ];
+  const names = [...new Set(stamps.map(({ authority }) => authority))].join(', ');
+  const which =
+    report.kind === 'export' ? `${count(stamps.length)} of ${countNoun(parts.length, 'part')} ` : '';
+  const text = `${which}signed no later than ${isoTime(last.atMs)}, by timestamps of ${names}`;
+  return [{ name: 'time', tone: stamps.length === parts.length ? 'good' : 'caution', text }];
 }
 
 /** Columns of a claimed value; the JSON report has all of it. */

@@ -274,6 +274,7 @@ function formatBrief(page: Page, report: ExportReport | BundleReport): string[] 
 const BRIEF: ReadonlySet<ResultLine['name']> = new Set([
   'drills',
   'completeness',
+  'time',
   'coverage',
   'claimed',
   'warnings',

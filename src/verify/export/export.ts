@@ -1,5 +1,5 @@
 import { checkArguments, COUNT, defined, FUNCTION, type MembersOf, optional } from '../../bytes/arguments.ts';
-import type { Digest } from '../../bytes/hash.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { type EvidenceSource, SOURCE, type SourceFile } from '../../evidence/source.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import type { ExportManifest } from '../../evidence/export/manifest.ts';
@@ -15,7 +15,7 @@ import type {
   SignedBy,
   Verdict,
 } from '../report.ts';
-import { ENVELOPES, type Envelopes, readEnvelopeOptions } from '../signature/dsse.ts';
+import { ENVELOPES, type Envelopes, type GivenEnvelope, readEnvelopeOptions } from '../signature/dsse.ts';
 import { endCheck, hasPassed, joinSteps, NOTHING, type Step } from '../step.ts';
 import { checkBag } from './bag.ts';
 import { checkContainer, checkContainerTwice } from './container.ts';
@@ -24,6 +24,7 @@ import { listFiles, NO_FILES, listExtraFiles, listManifestRows } from './files.t
 import { checkMirrorFiles } from './mirror-files.ts';
 import { checkAcrossParts, type PartScheduling, verifyLocalReports, verifyParts } from './parts.ts';
 import { listRequiredChecks } from '../checks.ts';
+import { checkTimestamps, listTimestamps } from '../timestamps.ts';
 import { rateFindings, pickWorstVerdict, warnAboutUncovered } from '../verdict.ts';
 import { EXPORT, type ExportContext, type ReadExportManifest } from './context.ts';
 
@@ -83,6 +84,11 @@ export async function verifyExport(
   const localReports = document ? await verifyLocalReports(tree, document) : [];
   const bag = await checkBag(tree, document, listVerifiedDigests(document, parts?.value ?? [], localReports));
   const mirror = await checkMirrorFiles(tree, document);
+  const timestamps = checkTimestamps(
+    EXPORT,
+    settings.timestamps,
+    listStamped(manifest.value, documents.value, envelopes),
+  );
   const content = {
     manifest: manifest.value,
     documents: documents.value,
@@ -93,7 +99,18 @@ export async function verifyExport(
   return buildExportReport(
     tree,
     content,
-    joinSteps([listing, manifest, container, second, documents, parts ?? NOTHING, across, bag, mirror]),
+    joinSteps([
+      listing,
+      manifest,
+      container,
+      second,
+      documents,
+      parts ?? NOTHING,
+      across,
+      bag,
+      mirror,
+      timestamps,
+    ]),
   );
 }
 
@@ -104,6 +121,19 @@ const UNREAD: ExportContent = {
   localReports: [],
   foreign: new Set(),
 };
+
+/** The digests of what a timestamp token of an export may be about. */
+const listStamped = (
+  { document, digest }: ReadExportManifest,
+  { attestationDigest }: ExportDocuments,
+  envelopes: readonly GivenEnvelope[],
+): ReadonlySet<string | undefined> =>
+  new Set([
+    digest,
+    attestationDigest,
+    ...(document?.parts ?? []).map((row) => row.digest),
+    ...envelopes.map(({ bytes }) => digestOf(bytes)),
+  ]);
 
 /** The digests of parts and local reports that were computed when they were verified, by path. */
 function listVerifiedDigests(
@@ -195,6 +225,7 @@ function buildExportReport(tree: ExportContext, content: ExportContent, step: St
     trust: describeTrust(settings),
     signer: documents.signer,
     signers: documents.signers,
+    timestamps: listTimestamps(settings.timestamps),
     checks: step.checks,
     findings: limitFindings([...step.findings, ...warnAboutUncovered(EXPORT, verdict, coverage)]),
     parts,

@@ -38,7 +38,7 @@ const PARTS_PER_TURN = 16;
 export async function verifyParts(
   tree: ExportContext,
   manifest: ExportManifest,
-  { signer, envelopes }: ExportSigning,
+  { signer, envelopes, stamp }: ExportSigning,
   { onProgress, verifyPart, concurrency = 1 }: PartScheduling,
 ): Promise<StepOf<readonly BundleReport[]>> {
   const { source, settings, files } = tree;
@@ -59,6 +59,7 @@ export async function verifyParts(
       throughAtMs,
       envelopes: matching.length > 0 ? matching : undefined,
       listAttested,
+      stamp,
     });
     const report = await verifyListedPart(source, files.byPath.get(row.path), listed, {
       settings,

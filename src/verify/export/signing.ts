@@ -1,11 +1,13 @@
 import { defined } from '../../bytes/arguments.ts';
+import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { EXPORT_ATTESTATION } from '../../evidence/export/pack-export.ts';
 import { type ExportStatement, parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import { finding, findingsOf } from '../finding.ts';
-import { resolveSettings, type VerifyOptions } from '../options.ts';
+import { findStamp, resolveSettings, type VerifyOptions } from '../options.ts';
 import { listSigningKeys } from '../part/attestation.ts';
-import type { Completeness, SignedBy, SigningKey, Finding } from '../report.ts';
+import type { Completeness, SignedBy, SigningKey, Finding, Stamp } from '../report.ts';
+import { findEarliest } from '../timestamps.ts';
 
 import { checkExportBinding, type ExportFacts } from '../signature/binding.ts';
 import {
@@ -36,11 +38,21 @@ export type ExportSigning = {
   readonly signer?: SignedBy;
   /** Every trusted key that signed the list. */
   readonly signers?: readonly SigningKey[];
+  /** Of `export-attestation.json`, if it was read. */
+  readonly attestationDigest?: Digest;
+  /** The earliest timestamp of the manifest, or of what signs it: the listed archives existed no later. */
+  readonly stamp?: Stamp;
   /** Envelopes about a bundle of the export, by the digest of its manifest. */
   readonly envelopes?: SortedEnvelopes['parts'];
 };
 
-type ListSigning = { readonly signer: SignedBy; readonly signers: readonly SigningKey[] };
+type ListSigning = {
+  readonly signer?: SignedBy;
+  readonly signers?: readonly SigningKey[];
+  /** Of a document that names the manifest. */
+  readonly stamp?: Stamp | undefined;
+  readonly attestationDigest?: Digest;
+};
 
 /** `export.attestation` and `dsse.attestation`: finds the signers of the list (formats §2, Export attestation). */
 export async function checkExportSigning(
@@ -53,14 +65,24 @@ export async function checkExportSigning(
   const internal = await checkExportAttestation(tree, facts);
   const sorted = facts && envelopes.length > 0 ? sortEnvelopes(envelopes, facts, settings) : undefined;
   const external: ReadStep<ListSigning> = facts && sorted ? checkListEnvelopes(sorted, facts, tree) : NOTHING;
-  const signer = (internal.value ?? external.value)?.signer;
+  const signer = internal.value?.signer ?? external.value?.signer;
+  const ofManifest = facts && settings.stamps.get(facts.manifestDigest);
+  const stamp = findEarliest([ofManifest, internal.value?.stamp, external.value?.stamp]);
   const signers = signer && [...(internal.value?.signers ?? []), ...(external.value?.signers ?? [])];
   const pinned = settings.expect.manifestDigest !== undefined && settings.expect.manifestDigest === digest;
   const completeness: Completeness = pinned ? 'pinned' : signer === undefined ? 'claimed' : 'attested';
   const message = 'no trusted key signed the list of bundles, so it could be incomplete';
   const claimed = finding('export.COMPLETENESS_CLAIMED', EXPORT, { message });
   const step = joinSteps([internal, external, noteFindings(completeness === 'claimed' ? [claimed] : [])]);
-  return { ...step, value: defined({ completeness, signer, signers, envelopes: sorted?.parts }) };
+  const value = defined({
+    completeness,
+    signer,
+    signers,
+    stamp,
+    attestationDigest: internal.value?.attestationDigest,
+    envelopes: sorted?.parts,
+  });
+  return { ...step, value };
 }
 
 /** `export.attestation`; the value is its signer, if a trusted key signed it for this export. */
@@ -75,18 +97,18 @@ async function checkExportAttestation(
       return endCheck('export.attestation', 'not_applicable', 'no one signed the list of bundles');
     if (facts === undefined) return NOTHING;
     const attestation = parseExportAttestation(bytes, settings.limits);
-    const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings };
+    const stamp = findStamp(settings, bytes);
+    const context = { subject: EXPORT, path: EXPORT_ATTESTATION, settings, stamp };
     const result = verifySigned(buildSigned(attestation, bytes), buildExportScope(facts.manifest), context);
     const path = `${EXPORT_ATTESTATION}#/statement/subject`;
     const binding = checkExportBinding(EXPORT, path, attestation.statement, facts);
     // The steps of a signed statement are one check of an export.
     const step = foldSteps('export.attestation', [result, noteFindings(binding)]);
     const { signer, keys } = result;
-    if (signer === undefined || !hasPassed(step, 'export.attestation')) return step;
-    return {
-      ...step,
-      value: { signer, signers: listSigningKeys('attestation', attestation.statement, keys) },
-    };
+    const named = { stamp: binding.length === 0 ? stamp : undefined, attestationDigest: digestOf(bytes) };
+    if (signer === undefined || !hasPassed(step, 'export.attestation')) return { ...step, value: named };
+    const signers = listSigningKeys('attestation', attestation.statement, { keys, stamp });
+    return { ...step, value: { ...named, signer, signers } };
   } catch (error) {
     return recordCheck('export.attestation', findingsOf(error, EXPORT, EXPORT_ATTESTATION));
   }
@@ -103,10 +125,11 @@ function checkListEnvelopes(
   const others = stray.map(strayFinding);
   const result = verifyGivenEnvelopes(list, describeExportEnvelope(EXPORT, facts), context, others);
   const signer = result.value.find((envelope) => envelope.signer !== undefined)?.signer;
-  const signers = result.value.flatMap(({ statement, keys }) =>
-    statement === undefined ? [] : listSigningKeys('dsse', statement, keys),
+  const signers = result.value.flatMap(({ statement, ...signed }) =>
+    statement === undefined ? [] : listSigningKeys('dsse', statement, signed),
   );
-  return { ...result, value: signer && { signer, signers } };
+  const stamp = findEarliest(result.value.map((envelope) => envelope.statement && envelope.stamp));
+  return { ...result, value: signer && { signer, signers, stamp } };
 }
 
 const strayFinding = ({ path, digest }: SortedEnvelopes['stray'][number]): Finding =>

@@ -5,7 +5,9 @@ import { ATTESTATION, findEntry, readEntry } from '../../evidence/bundle/part.ts
 import { parseAttestation, type Statement } from '../../evidence/bundle/attestation.ts';
 import { thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
 import { finding, findingsOf } from '../finding.ts';
-import type { SignedBy, SigningKey } from '../report.ts';
+import { findStamp } from '../options.ts';
+import { findEarliest } from '../timestamps.ts';
+import type { SignedBy, SigningKey, Stamp } from '../report.ts';
 
 import { checkBundleBinding } from '../signature/binding.ts';
 import { describeBundleEnvelope, verifyGivenEnvelopes } from '../signature/dsse.ts';
@@ -79,12 +81,14 @@ async function checkBundleAttestation(
   const scope = { purpose: 'evidence', projectId, organizationId } as const;
   const signed = buildSigned(attestation, bytes);
   const verify = await verifySignedAhead(signed, settings);
-  const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings, verify });
+  const alone = bundle.listed === undefined ? findStamp(settings, bytes) : undefined;
+  const stamp = findEarliest([bundle.stamp, alone]);
+  const result = verifySigned(signed, scope, { subject, path: ATTESTATION, settings, verify, stamp });
   const value = defined({
     bytes,
     document: attestation,
     signer: result.signer,
-    signers: listSigningKeys('attestation', statement, result.keys),
+    signers: listSigningKeys('attestation', statement, { keys: result.keys, stamp }),
     reproduction: statement.subject.reproduction,
   });
   const time = checkRunTime(subject, ATTESTATION, manifest.createdAtMs, statement.issuedAtMs);
@@ -126,8 +130,8 @@ function checkGivenEnvelopes(bundle: BundleContext, runResult: RunResult | undef
   const { value: results, ...step } = verifyGivenEnvelopes(envelopes, kind, { subject, settings });
   const value = defined({
     signer: results.find(({ signer }) => signer !== undefined)?.signer,
-    signers: results.flatMap(({ statement, keys }) =>
-      statement === undefined ? [] : listSigningKeys('dsse', statement, keys),
+    signers: results.flatMap(({ statement, ...signed }) =>
+      statement === undefined ? [] : listSigningKeys('dsse', statement, signed),
     ),
     reproduction: results.find(({ statement }) => statement !== undefined)?.statement?.subject.reproduction,
   });
@@ -147,7 +151,7 @@ const findKeyEnd = ({ notAfterMs = Infinity, revokedAtMs = Infinity }: TrustedKe
 export const listSigningKeys = (
   place: SigningKey['in'],
   { issuedAtMs }: Pick<Statement, 'issuedAtMs'>,
-  keys: readonly TrustedKey[],
+  { keys, stamp }: { readonly keys: readonly TrustedKey[]; readonly stamp?: Stamp | undefined },
 ): SigningKey[] =>
   keys.map((key) => ({
     issuer: key.issuer,
@@ -156,4 +160,5 @@ export const listSigningKeys = (
     thumbprint: thumbprintOf(key),
     validThroughMs: findKeyEnd(key),
     in: place,
+    ...defined({ stamp }),
   }));

@@ -4,6 +4,7 @@ import type { BundleManifest } from '../../evidence/bundle/manifest.ts';
 import type { PartRow } from '../../evidence/export/manifest.ts';
 import type { ZipArchive } from '../../zip/read/open.ts';
 import { listWaitingChecks, type CheckId } from '../checks.ts';
+import type { Stamp } from '../report.ts';
 import { resolveSettings, VERIFY_OPTIONS, type Settings, type VerifyOptions } from '../options.ts';
 import { ENVELOPES, readEnvelopeOptions, type Envelopes, type GivenEnvelope } from '../signature/dsse.ts';
 import { endRemaining, joinSteps, type Step } from '../step.ts';
@@ -16,6 +17,8 @@ export type Listing = {
   readonly throughAtMs: number;
   /** A trusted key signed the list, and with it the digest of the whole archive. */
   readonly listAttested?: true;
+  /** A timestamp of the list: the archive existed no later. */
+  readonly stamp?: Stamp;
   /** Envelopes about this bundle from the caller, verified with the part. */
   readonly envelopes?: readonly GivenEnvelope[];
 };
@@ -40,6 +43,8 @@ export type PartContext = {
   readonly settings: Settings;
   readonly listed?: Listing;
   readonly envelopes: readonly GivenEnvelope[];
+  /** The earliest timestamp of the archive or of the list. */
+  readonly stamp?: Stamp | undefined;
   /** The subject of findings: the id in the row, until the manifest is read. */
   readonly subject: string;
 };

@@ -1,6 +1,7 @@
 import { countNoun } from '../../bytes/text/wording.ts';
 import { ACCESS, type RandomAccess } from '../../bytes/random-access.ts';
 import { checkArguments, defined, OBJECT } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { countArtifactBytes } from '../../evidence/bundle/manifest.ts';
 import { ATTESTATION, findEntry } from '../../evidence/bundle/part.ts';
@@ -10,6 +11,7 @@ import { limitFindings, finding } from '../finding.ts';
 import { describeTrust } from '../options.ts';
 import type { BundleReport, Coverage, Verdict, Finding } from '../report.ts';
 import { joinSteps, NOTHING, recordCheck, type ReadStep, type Step, type StepOf } from '../step.ts';
+import { checkTimestamps, findEarliest, listTimestamps } from '../timestamps.ts';
 import { decideBundleVerdict, warnAboutUncovered } from '../verdict.ts';
 import { checkBytes, checkSecondReader, checkUnchanged, openPartArchive } from './archive.ts';
 import { checkAttestation, type ReadAttestation } from './attestation.ts';
@@ -70,15 +72,32 @@ async function readArchive(access: RandomAccess, part: PartContext): Promise<Ver
     return { report: buildUnreadReport([sizeFinding(listed, access.size)], part, access.size), content: {} };
   const bytes = await checkBytes(access, part);
   const held = bytes.value.access;
-  const content = part.settings.depth === 'full' ? await checkContent(held, part) : checkListing(part);
+  const whole = bytes.value.archive && part.settings.stamps.get(bytes.value.archive.digest);
+  const stamped = { ...part, stamp: findEarliest([listed?.stamp, whole]) };
+  const content = part.settings.depth === 'full' ? await checkContent(held, stamped) : checkListing(part);
   const { evidenceBundleId } = content.value.manifest?.document ?? {};
   const subject = listed === undefined ? (evidenceBundleId ?? part.subject) : part.subject;
   const unchanged = checkUnchanged(held, subject);
   const archive = unchanged.checks.length === 0 ? bytes.value.archive : undefined;
-  const step = joinSteps([bytes, content, unchanged]);
+  const timestamps =
+    listed === undefined ? checkPartTimestamps(part, subject, content.value, archive) : NOTHING;
+  const step = joinSteps([bytes, content, unchanged, timestamps]);
   const value = defined({ ...content.value, archive });
   return { report: buildReport(part, step, value, access.size), content: value };
 }
+
+/** `timestamp.token` of a part that is verified alone; the tokens of an export are its own. */
+const checkPartTimestamps = (
+  { settings: { timestamps }, envelopes }: PartContext,
+  subject: string,
+  { attestation }: PartContent,
+  archive: ReadEntry | undefined,
+): Step => {
+  if (timestamps === undefined) return NOTHING;
+  const documents = [attestation?.bytes, ...envelopes.map(({ bytes }) => bytes)];
+  const known = documents.map((bytes) => bytes && digestOf(bytes));
+  return checkTimestamps(subject, timestamps, new Set([archive?.digest, ...known]));
+};
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
 export function buildUnreadReport(findings: readonly Finding[], part: PartContext, size = 0): BundleReport {
@@ -193,6 +212,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
     provenance: verdict === 'verified' ? 'attested' : 'claimed',
     signer: attestation?.signer,
     signers: attestation?.signers.length === 0 ? undefined : attestation?.signers,
+    timestamps: listed === undefined ? listTimestamps(settings.timestamps) : undefined,
     reproduction: attestation?.reproduction,
     outcome: content.run && buildOutcome(content.run.facts),
     checks: settings.short === true ? [] : step.checks,

@@ -19,7 +19,7 @@ import {
 } from '../step.ts';
 import { listWaitingChecks } from '../checks.ts';
 import { findingsOf } from '../finding.ts';
-import { listTypes, type Settings } from '../options.ts';
+import { findStamp, listTypes, type Settings } from '../options.ts';
 import { checkBundleBinding, checkExportBinding, type BundleFacts, type ExportFacts } from './binding.ts';
 import {
   verifySigned,
@@ -29,7 +29,7 @@ import {
   type SignedResult,
   type StatementScope,
 } from './signed.ts';
-import type { Finding } from '../report.ts';
+import type { Finding, Stamp } from '../report.ts';
 
 /** The required content of an envelope: the kind of its statement, its scope, and the evidence that it must match. */
 export type EnvelopeKind<S extends AnyStatement = AnyStatement> = StatementScope & {
@@ -70,7 +70,7 @@ export const buildExportScope = ({
 });
 
 /** The result for an envelope; with the statement if it counts. */
-export type EnvelopeResult<S> = SignedResult & { readonly statement?: S };
+export type EnvelopeResult<S> = SignedResult & { readonly statement?: S; readonly stamp?: Stamp | undefined };
 
 /**
  * `dsse.attestation`: verifies the envelopes from the caller as one check. If one does not verify, none counts.
@@ -104,12 +104,13 @@ export function verifySignedEnvelope<S extends AnyStatement>(
     const step = endRemaining(opened, listWaitingChecks('dsse.envelope'), 'not_checked', reason);
     return { ...step, trusted: false, keys: [] };
   }
-  const result = verifySigned(signed, kind, { ...context, path, threshold });
+  const stamp = findStamp(context.settings, envelope.bytes);
+  const result = verifySigned(signed, kind, { ...context, path, threshold, stamp });
   const binding = checkBinding(signed.statement, kind, path);
   const step = joinSteps([opened, result, binding]);
   const bound = kind.bind === undefined || hasPassed(binding, 'attestation.binding');
   if (!bound || !result.trusted) return { ...step, trusted: false, keys: [] };
-  return { ...result, ...step, statement: signed.statement };
+  return { ...result, ...step, statement: signed.statement, stamp };
 }
 
 /** `attestation.binding` of an envelope. */

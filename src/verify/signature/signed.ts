@@ -24,7 +24,7 @@ import {
 } from '../step.ts';
 import { statementFinding } from '../finding.ts';
 import { listTypes, type Settings, type StatementPurpose } from '../options.ts';
-import type { SignedBy, Finding } from '../report.ts';
+import type { SignedBy, Finding, Stamp } from '../report.ts';
 import { countSignatures, type Place } from './count.ts';
 
 export type AnyStatement = Statement | ExportStatement;
@@ -69,6 +69,8 @@ export type SignedContext = Place & {
   readonly settings: Settings;
   /** The number of different trusted keys that must have signed; absent if only one signature is possible. */
   readonly threshold?: number;
+  /** The earliest trusted timestamp of the signed statement. */
+  readonly stamp?: Stamp | undefined;
   /** Default: `verifySignature`; see `verifySignedAhead`. */
   readonly verify?: VerifySignature;
 };
@@ -88,13 +90,13 @@ export type SignedResult = Step & {
  */
 export function verifySigned(signed: Signed, scope: StatementScope, context: SignedContext): SignedResult {
   const { statement, message } = signed;
-  const { settings, threshold } = context;
+  const { settings, stamp, threshold } = context;
   const { trust } = settings;
   const signatures = signed.signatures.map((signature) => decodeSignature(signature, statement.keyId));
   const format = checkFormat(statement, signatures, scope, context);
   if (trust === undefined)
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
-  const claim = buildClaim(statement, scope, settings);
+  const claim = { ...buildClaim(statement, scope, settings), stampedAtMs: stamp?.atMs };
   const trusting = { ...context, trust };
   const signingKey = checkSigningKey(claim, scope, trusting);
   const counted = countSignatures({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);

@@ -85,8 +85,8 @@ function serveParts(port: MessagePort): void {
   let last = Promise.resolve();
   port.addEventListener('message', ({ data }: MessageEvent<HelperSettings | readonly PartJob[]>) => {
     if ('asOfMs' in data) {
-      const { asOfMs, trustedKeys } = data;
-      settings = resolveSettings({ asOfMs, ...defined({ trust: trustedKeys && trustStore(trustedKeys) }) });
+      const { asOfMs, trusted } = data;
+      settings = resolveSettings({ asOfMs, ...defined({ trust: trusted && trustStore(...trusted) }) });
       return;
     }
     last = last.then(async () => {

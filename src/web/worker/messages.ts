@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { TrustedKey } from '../../trust/trusted-key.ts';
+import type { Trusted } from '../../trust/store.ts';
 import type { BundleReport, Verdict } from '../../verify/report.ts';
 import type { Listing } from '../../verify/part/context.ts';
 import type { BlobTree } from '../sources.ts';
@@ -28,7 +28,7 @@ export type Start = {
 export type Help = { readonly kind: 'help'; readonly port: MessagePort };
 
 /** The first message to another worker. */
-export type HelperSettings = { readonly asOfMs: number; readonly trustedKeys?: readonly TrustedKey[] };
+export type HelperSettings = { readonly asOfMs: number; readonly trusted?: Trusted };
 
 export type PartJob = {
   readonly id: number;

@@ -11,8 +11,15 @@ import { renderReportPage } from '../../report/html/report.ts';
 import { escapeText } from '../../report/printable.ts';
 import { stableJson } from '../../report/json.ts';
 import { importPublicKeys } from '../../trust/key-set.ts';
-import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../trust/store.ts';
-import { type Purpose, thumbprintOf, type TrustedKey } from '../../trust/trusted-key.ts';
+import {
+  joinTrust,
+  listTrusted,
+  parseTrustStore,
+  SIGNER_PURPOSES,
+  trustStore,
+  type TrustStore,
+} from '../../trust/store.ts';
+import { type Purpose, thumbprintOf } from '../../trust/trusted-key.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
@@ -164,7 +171,7 @@ function verifyWithHelpers(
 ): ReturnType<typeof verifyExport> {
   if (ports.length === 0) return verifyExport(source, { ...options, onProgress });
   const { asOfMs, trust } = options;
-  const pool = createPortPool(ports, { asOfMs, ...defined({ trustedKeys: trust?.keys }) });
+  const pool = createPortPool(ports, { asOfMs, ...defined({ trusted: trust && listTrusted(trust) }) });
   return verifyExport(source, {
     ...options,
     onProgress,
@@ -198,18 +205,13 @@ const describeRequest = ({ tree, keys, envelopes, asOfMs, manifestDigest }: Requ
 
 /** The keys of all files together; `undefined` without any. @throws DrillproofError `trust.…`, naming the file */
 function readKeyFiles(files: readonly KeyFile[], purposes: readonly Purpose[]): TrustStore | undefined {
-  return files.length === 0 ? undefined : trustStore(files.flatMap((file) => readKeyFile(file, purposes)));
+  return files.length === 0 ? undefined : joinTrust(files.map((file) => readKeyFile(file, purposes)));
 }
 
-function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpose[]): readonly TrustedKey[] {
+function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpose[]): TrustStore {
   try {
-    if (issuer === undefined) return parseTrustStore(bytes).keys;
-    return importPublicKeys(bytes).map((key) => ({
-      ...key,
-      issuer,
-      compromised: true,
-      purposes,
-    }));
+    if (issuer === undefined) return parseTrustStore(bytes);
+    return trustStore(importPublicKeys(bytes).map((key) => ({ ...key, issuer, purposes })));
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
     throw new DrillproofError(error.code, `${name}: ${error.message}`, { path: name, cause: error });
@@ -218,7 +220,7 @@ function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpos
 
 /** Describes each key of a file: its issuer, the time for which it is valid, and its fingerprint. */
 export const describeKeys = (file: KeyFile): readonly string[] =>
-  readKeyFile(file, SIGNER_PURPOSES).map((key) => {
+  readKeyFile(file, SIGNER_PURPOSES).keys.map((key) => {
     const { issuer, notBeforeMs, notAfterMs, revokedAtMs } = key;
     const times = [
       ['from', notBeforeMs],

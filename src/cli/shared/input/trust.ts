@@ -5,7 +5,13 @@ import { EXPORT_MANIFEST } from '../../../evidence/export/pack-export.ts';
 import { readVerifyingKeys } from '../../../node/keys/keys.ts';
 import { isObject } from '../../../trust/faults.ts';
 import { MAX_KEY_SET_BYTES, openKeySetFile } from '../../../trust/key/key-file.ts';
-import { parseTrustStore, SIGNER_PURPOSES, trustStore, type TrustStore } from '../../../trust/store.ts';
+import {
+  joinTrust,
+  parseTrustStore,
+  SIGNER_PURPOSES,
+  trustStore,
+  type TrustStore,
+} from '../../../trust/store.ts';
 import type { TrustedKey } from '../../../trust/trusted-key.ts';
 import type { Cli } from '../../cli.ts';
 import type { KeySpec, TrustOptions } from '../options/options.ts';
@@ -19,8 +25,8 @@ export async function readTrust(cli: Cli, options: TrustOptions): Promise<TrustS
   const { trust = [], key = [] } = options;
   if (trust.length === 0 && key.length === 0) return undefined;
   const stores = await Promise.all(trust.map((file) => readTrustFile(cli, file)));
-  const single = await Promise.all(key.map((spec) => readTrustedKeys(cli, spec)));
-  return trustStore([...stores.flatMap(({ keys }) => keys), ...single.flat()]);
+  const single = (await Promise.all(key.map((spec) => readTrustedKeys(cli, spec)))).flat();
+  return joinTrust(single.length === 0 ? stores : [...stores, trustStore(single)]);
 }
 
 export async function requireTrust(cli: Cli, options: TrustOptions): Promise<TrustStore> {
@@ -45,9 +51,8 @@ function detectKind(bytes: Uint8Array): 'key' | 'store' | 'other' {
     const file = openKeySetFile(bytes);
     if (file.kind !== 'jwks') return 'key';
     const keys = file.set['keys'];
-    return Array.isArray(keys) && keys.some((key) => isObject(key) && Object.hasOwn(key, 'issuer'))
-      ? 'store'
-      : 'other';
+    const named = Array.isArray(keys) && keys.some((key) => isObject(key) && Object.hasOwn(key, 'issuer'));
+    return named || Object.hasOwn(file.set, 'certificates') ? 'store' : 'other';
   } catch (error) {
     if (error instanceof DrillproofError) return 'other';
     throw error;

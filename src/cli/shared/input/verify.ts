@@ -11,6 +11,7 @@ import type { EvidenceOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
 import { type Progress, withProgress } from '../output/progress.ts';
 import { readEnvelopes, withEvidence } from './input.ts';
+import { readTimestamps } from './timestamps.ts';
 import { readTrust } from './trust.ts';
 
 type VerifyingOptions = EvidenceOptions & { readonly depth: Depth };
@@ -20,16 +21,19 @@ export type VerifySettings = VerifyOptions & {
   readonly trust?: TrustStore;
   readonly dsse?: readonly Uint8Array[];
   readonly jobs: number;
+  /** Files whose tokens count, next to the evidence itself. */
+  readonly stamped: { readonly envelopes: readonly string[]; readonly tokens: readonly string[] };
 };
 
 export async function readVerifyOptions(cli: Cli, options: VerifyingOptions): Promise<VerifySettings> {
-  const { dsse, secondOpinion = false } = options;
+  const { dsse, timestamp = [], secondOpinion = false } = options;
   return {
     asOfMs: options.asOf ?? cli.now(),
     depth: options.depth,
     jobs: options.jobs,
     expect: readExpectations(options),
     signal: cli.signal,
+    stamped: { envelopes: dsse ?? [], tokens: timestamp },
     ...defined({
       trust: await readTrust(cli, options),
       dsse: dsse && (await readEnvelopes(cli, dsse)),
@@ -50,23 +54,27 @@ const readExpectations = (options: VerifyingOptions): Expectations =>
     bundles: options.expectBundles,
   });
 
-export const verifyPath = (
+export async function verifyPath(
   cli: Cli,
   path: string,
-  { jobs, ...settings }: VerifySettings,
-): Promise<ExportReport | BundleReport> =>
-  withEvidence(cli, path, async (evidence) => {
+  { jobs, stamped, ...options }: VerifySettings,
+): Promise<ExportReport | BundleReport> {
+  const { envelopes, tokens } = stamped;
+  const timestamps = await readTimestamps(cli, { about: [path, ...envelopes], tokens }, options);
+  const settings = timestamps.length === 0 ? options : { ...options, timestamps };
+  return withEvidence(cli, path, async (evidence) => {
     if (evidence.kind === 'part') {
       refuseExportExpectations(path, settings.expect ?? {});
       return verifyPart(evidence.access, settings);
     }
     return withProgress(cli, 'verified', 'parts', ({ update }) => {
       const { source } = evidence;
-      const options = { ...settings, onProgress: createProgressHandler(update) };
-      if (source.kind === 'directory') return verifyDirectory(path, { ...options, jobs });
-      return verifyExport(source, source.kind === 's3' ? { ...options, concurrency: jobs } : options);
+      const all = { ...settings, onProgress: createProgressHandler(update) };
+      if (source.kind === 'directory') return verifyDirectory(path, { ...all, jobs });
+      return verifyExport(source, source.kind === 's3' ? { ...all, concurrency: jobs } : all);
     });
   });
+}
 
 function refuseExportExpectations(path: string, expect: Expectations): void {
   const { evidenceExportId, bundles } = expect;

@@ -142,5 +142,9 @@ export const EVIDENCE = [
   jobsOption('verify this many parts at once'),
   option('--second-opinion', 'verify everything with a second implementation too, and report differences'),
   option('--dsse <file>', 'also verify this DSSE envelope about the evidence').repeat(),
+  option(
+    '--timestamp <file>',
+    'also use this timestamp token (default: those next to the evidence, NAME.tst)',
+  ).repeat(),
 ];
 export type EvidenceOptions = OptionsOf<typeof EVIDENCE>;
