@@ -34,6 +34,7 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'part.NOT_CHECKED': 'it is about a worker thread that ended',
   'expect.UNMET': 'it is an error of a call that requires a result',
   'expect.UNDECIDED': 'it is an error of a call that requires a result',
+  'attestation.STAMPED_EARLIER': 'it needs a token of an authority',
   'receipt.NONE': 'it is about a folder without a mirror',
 };
 
@@ -51,6 +52,7 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   scrub: 'the folder of an archive and its journal',
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
+  timestamp: 'tokens of an authority, which tests make with openssl',
   transport: 'the network',
   usage: 'the arguments of a command',
 };

@@ -67,7 +67,7 @@ export const LINKS = {
   signatures: {
     title: 'Signatures',
     claim: 'Each signature verifies with that key.',
-    checks: ['attestation.signature', 'second.crypto', 'dsse.attestation'],
+    checks: ['attestation.signature', 'second.crypto', 'dsse.attestation', 'timestamp.token'],
     signed: true,
   },
   list: {

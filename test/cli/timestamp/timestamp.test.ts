@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeFolder } from '../../support/folder.ts';
-import { CA, type Issued, openTsa, TSA } from '../../support/tsa.ts';
+import { CA, type Issued, openTsa, TSA } from '../../node/time/tsa.ts';
 import { call, callJson, expectExit, expectPass, readFailure, ROLES, SIGNER, writeRun } from '../make.ts';
 
 const folder = await makeFolder();

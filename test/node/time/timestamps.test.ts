@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { verifyTimestamps } from '../../../src/node/time/timestamps.ts';
 import type { TrustedCertificate } from '../../../src/trust/certificate.ts';
 import { trustStore } from '../../../src/trust/store.ts';
-import { CA, type Issued, openTsa, TSA, trusting } from '../../support/tsa.ts';
+import { CA, type Issued, openTsa, TSA, trusting } from './tsa.ts';
 import { isDeep } from '../../support/deep.ts';
 import { makeFolder } from '../../support/folder.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TrustedCertificate } from '../../src/trust/certificate.ts';
+import type { TrustedCertificate } from '../../../src/trust/certificate.ts';
 
 /** A certificate with its key, in files of a folder. */
 export type Issued = {
