@@ -216,8 +216,6 @@ export function openTsa(folder: string) {
   return { folder, openssl, issue, stamp, reply };
 }
 
-export type Tsa = ReturnType<typeof openTsa>;
-
 /** A certificate as a trust store has it. */
 export const trusting = (
   { der: certificate }: Issued,
