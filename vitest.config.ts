@@ -10,8 +10,6 @@ const testFiles = (pattern: RegExp): string[] =>
 
 const { exclude } = configDefaults;
 const deepOnly = 'test/**/*.deep.test.ts';
-/** What compares times, when no other test runs. */
-const timed = 'test/bench/*.deep.test.ts';
 /** Test files that try more, or use real servers too, in the deep run. */
 const scaled = testFiles(/support\/deep\.ts|eachTestOnStore/);
 /** Test files that replace modules, which must not reach other files. */
@@ -29,6 +27,7 @@ const LONGEST = `
   verifiers web/page package/installed package/entries web/traps faults/mirror ci/action cli/shared/queue web/vectors cli/mirror/s3 cli/serve
   node/s3/mirror server/durability package/confinement server/blobs/s3 server/store/postgres scripts single
   node/swapped-files package/selftest node/queue node/volume/kill cli/selftest server/slow-and-large cli/gate/sources
+  cli/verify/findings evidence/bundle zip/read/in-memory bench
   zip/other-tools verify/flips node/s3 faults ci cli/shared/bad-input package/bundles node/scrub/repair vectors
 `.match(/\S+/g)!;
 const rankOf = ({ moduleId }: TestSpecification): number => {
@@ -75,7 +74,7 @@ export default defineConfig({
           ...together,
           name: 'deep',
           include: [deepOnly, ...scaled],
-          exclude: [...together.exclude, timed],
+          exclude: together.exclude,
           provide: { deep: true },
         },
       },
@@ -86,10 +85,6 @@ export default defineConfig({
           include: mocking.filter((path) => path.endsWith('.deep.test.ts') || scaled.includes(path)),
           provide: { deep: true },
         },
-      },
-      {
-        extends: true,
-        test: { name: 'deep timed', include: [timed], sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -20,8 +20,6 @@ export type Race = {
   readonly target?: number;
   readonly maxSeconds?: number;
   readonly maxRssMiB?: number;
-  /** The tests run its short form, and fail below two thirds of the target. */
-  readonly inShortForm?: boolean;
   /** The first contender is ours. */
   readonly prepare: (setting: Setting) => Promise<readonly Contender[]>;
 };

@@ -209,7 +209,6 @@ export const RACES: readonly Race[] = [
     target: 0.75,
     yardstick: 'crypto.verify',
     limit: 'crypto.verify',
-    inShortForm: true,
     prepare: prepareAttestation,
   },
   {
@@ -218,7 +217,6 @@ export const RACES: readonly Race[] = [
     target: 0.93,
     yardstick: OPENSSL,
     limit: LIMIT,
-    inShortForm: true,
     prepare: prepareDigest,
   },
   {
@@ -227,7 +225,6 @@ export const RACES: readonly Race[] = [
     target: 1,
     yardstick: UNZIP,
     limit: LIMIT,
-    inShortForm: true,
     prepare: prepareFull('store'),
   },
   {

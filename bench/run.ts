@@ -3,7 +3,7 @@
  *
  *     npm run bench                     every race; writes docs/contribute/performance.md
  *     npm run bench verify serve-read   the races whose names begin so
- *     npm run bench -- --short NAME     small inputs and three rounds, to try a change; with --json what the tests run
+ *     npm run bench -- --short NAME     small inputs and three rounds, to try a change
  *     npm run bench -- --json           the results as JSON
  *     npm run bench -- --write FOLDER   also write the page into this folder
  */
@@ -28,12 +28,8 @@ const { values, positionals } = parseArgs({
     write: { type: 'string' },
   },
 });
-/** The tests run only our contender and the yardstick. */
-const isTest = values.short && values.json;
-const selected = RACES.filter(({ name, inShortForm }) =>
-  positionals.length === 0
-    ? !isTest || inShortForm === true
-    : positionals.some((start) => name.startsWith(start)),
+const selected = RACES.filter(
+  ({ name }) => positionals.length === 0 || positionals.some((start) => name.startsWith(start)),
 );
 
 const listNames = (names: readonly string[]): string => [...new Set(names)].join(' and ');
@@ -45,10 +41,9 @@ async function run(race: Race): Promise<Result> {
   try {
     await using resources = new AsyncDisposableStack();
     const all = await race.prepare({ folder, short: values.short, resources });
-    const racing = isTest ? all.filter(({ name }, at) => at === 0 || name === race.yardstick) : all;
-    const contenders = racing.filter(({ needs }) => missing(needs).length === 0);
-    const absent = racing.flatMap(({ name, needs }) => missing(needs).map((peer) => ({ name, peer })));
-    if (contenders[0] === undefined || contenders[0] !== racing[0])
+    const contenders = all.filter(({ needs }) => missing(needs).length === 0);
+    const absent = all.flatMap(({ name, needs }) => missing(needs).map((peer) => ({ name, peer })));
+    if (contenders[0] === undefined || contenders[0] !== all[0])
       return { race, failure: `not run, because ${listNames(absent.map(({ peer }) => peer))} is missing` };
     return compare(race, measure(contenders, values.short ? 3 : 5), absent);
   } catch (error) {
