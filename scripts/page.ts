@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { ENHANCE_REPORT } from '../src/report/html/script.ts';
 import { REPORT_CSS } from '../src/report/html/style.ts';
 import { writeNotices } from './notices.ts';
 
@@ -27,17 +28,18 @@ export async function makePage(): Promise<{
 }> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
   const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
-  const script = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker.code) });
+  const main = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker.code) });
+  const script = ENHANCE_REPORT + main.code;
   const style = REPORT_CSS + (await readFile(`${SOURCE}/page.css`, 'utf8'));
   const values = {
-    '{{policy}}': policyOf(script.code, style, worker.code),
+    '{{policy}}': policyOf(script, style, worker.code),
     '{{version}}': version,
     '<!-- {{style}} -->': `<style>${style}</style>`,
-    '<!-- {{script}} -->': `<script>${script.code}</script>`,
+    '<!-- {{script}} -->': `<script>${script}</script>`,
   };
   const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
   const page = Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
-  return { page, metafiles: [worker.metafile, script.metafile] };
+  return { page, metafiles: [worker.metafile, main.metafile] };
 }
 
 async function bundle(

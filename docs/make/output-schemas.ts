@@ -6,7 +6,7 @@ import {
   exportAttestationSchema,
   localReportItemSchema,
 } from '../../src/contract/resources/evidence.ts';
-import { digestSchema } from '../../src/contract/scalars.ts';
+import { digestSchema, openObjectSchema } from '../../src/contract/scalars.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
@@ -210,11 +210,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'part-contents',
     version: 1,
     title: 'Contents of a part',
-    description: 'Output of "drillproof inspect --json" for a part, without a verdict.',
+    description:
+      'Output of "drillproof inspect --json" for a part, without a verdict. Its run result has a schema of its own.',
     schema: product('part-contents', {
       manifestDigest: digestSchema,
       manifest: bundleManifestSchema,
       attestation: z.exactOptional(attestationSchema),
+      runResult: z.exactOptional(openObjectSchema),
     }),
   },
   {

@@ -9,7 +9,7 @@ import {
   withMembers,
   withMethods,
 } from '../bytes/arguments.ts';
-import { compareUtf8, fromUtf8 } from '../bytes/text/encoding.ts';
+import { compareUtf8, decodeText, fromUtf8 } from '../bytes/text/encoding.ts';
 import { memoryAccess, type RandomAccess, readExactly, forwardChecks } from '../bytes/random-access.ts';
 import { closeAfter } from '../bytes/async.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
@@ -228,17 +228,10 @@ export function recognizeKind(start: Uint8Array): OtherKind | undefined {
   return kind === 'a signed envelope' ? (findKind(ENVELOPES, readPredicateType(start)) ?? kind) : kind;
 }
 
-const CONTROL = /[^\P{Cc}\s]/u;
-
 /** Recognizes readable text. The signature of a ZIP has control characters, and so have damaged archives. */
 function recognizeText(start: Uint8Array): keyof typeof TEXTS | undefined {
-  try {
-    // The last character can be cut off.
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
-    return CONTROL.test(text) ? undefined : findKind(TEXTS, text);
-  } catch {
-    return undefined;
-  }
+  const text = decodeText(start);
+  return text === undefined ? undefined : findKind(TEXTS, text);
 }
 
 const findKind = <K extends string>(

@@ -19,6 +19,18 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
+const CONTROL = /[^\P{Cc}\s]/u;
+
+/** Text for people at the beginning of a file; its last character can be cut off. `undefined` for anything else. */
+export function decodeText(start: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return CONTROL.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Order by UTF-8 bytes, which is the order of code points. UTF-16 code units have the same order, except that a
  * surrogate, half of a code point above all others, is below U+E000 to U+FFFF.

@@ -3,21 +3,17 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { STANDARD, TRUST } from '../shared/options/options.ts';
 import { join } from 'node:path';
+import { closeAfter } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import type { EvidenceSource } from '../../evidence/source.ts';
 import { decodeSignatureBytes, encodeStatement } from '../../evidence/bundle/attestation.ts';
-import { type PartDocuments, readPartDocuments } from '../../evidence/bundle/part.ts';
+import { type PartContents, readPartContents } from '../../evidence/bundle/contents.ts';
 import type { OpenEvidence } from '../../node/open-evidence.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { quoteShellWord } from '../../report/printable.ts';
-import {
-  type ExportDocuments,
-  readExportDocuments,
-  readListedPart,
-  withEvidence,
-} from '../shared/input/input.ts';
+import { type ExportDocuments, readExportDocuments, withEvidence } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeProduct, writeList } from '../shared/output/product.ts';
@@ -64,7 +60,7 @@ with --trust or --key, key.pem. It prints the openssl command that verifies
 them. The signature is that of the list or, with --bundle, of one bundle.`;
 
 type Subject = { readonly id: string; readonly manifestCommand?: string } & (
-  | { readonly kind: 'part'; readonly documents: PartDocuments }
+  | { readonly kind: 'part'; readonly documents: PartContents }
   | { readonly kind: 'export'; readonly documents: ExportDocuments }
 );
 
@@ -85,14 +81,17 @@ async function readSubject(
   if (evidence.kind === 'part') {
     if (bundle !== undefined) throw usageError(`--bundle needs an export, but ${path} is a single part`);
     const manifestCommand = isS3Url(path) ? undefined : formatUnzip(path);
-    return createPartSubject(await readPartDocuments(evidence.access), manifestCommand);
+    return createPartSubject(await readPartContents(evidence.access), manifestCommand);
   }
   const { source } = evidence;
   const documents = await readExportDocuments(source);
   if (bundle !== undefined) {
     const row = findPartRow(documents, bundle);
     const manifestCommand = source.kind === 'directory' ? formatUnzip(join(path, row.path)) : undefined;
-    return createPartSubject(await readListedPart(source, row.path), manifestCommand);
+    return createPartSubject(
+      await closeAfter(await source.open(row.path), readPartContents),
+      manifestCommand,
+    );
   }
   const id = documents.manifest.evidenceExportId;
   return {
@@ -103,7 +102,7 @@ async function readSubject(
   };
 }
 
-const createPartSubject = (documents: PartDocuments, manifestCommand: string | undefined): Subject => ({
+const createPartSubject = (documents: PartContents, manifestCommand: string | undefined): Subject => ({
   kind: 'part',
   id: documents.manifest.evidenceBundleId,
   documents,

@@ -1,8 +1,10 @@
-import type { PartDocuments } from '../../evidence/bundle/part.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { count, isoTime } from '../../bytes/text/wording.ts';
 import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
+import { escapeText } from '../../report/printable.ts';
+import { describeAssertion, formatSigner, listPartFacts } from '../../report/text/contents.ts';
 import { shortId, size } from '../../report/text/page.ts';
+import type { PartContents, Preview } from '../../evidence/bundle/contents.ts';
 import type { ExportDocuments } from '../shared/input/input.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 
@@ -60,22 +62,18 @@ export function describeExport(documents: ExportDocuments): Description {
   };
 }
 
-export function describePart({ manifest, manifestDigest, attestation }: PartDocuments): Description {
-  const subject = attestation?.statement.subject;
+export function describePart(contents: PartContents): Description {
+  const { manifest, manifestDigest, attestation, runResult, previews } = contents;
   const text = [
-    alignFacts([
-      ['bundle', manifest.evidenceBundleId],
-      ['organization', manifest.organizationId],
-      ['project', manifest.projectId],
-      ['hosted run', manifest.hostedRunId],
-      ['rerun of', manifest.rerunOfHostedRunId],
-      ['run', manifest.runId],
-      ['created at', isoTime(manifest.createdAtMs)],
-      ['manifest', manifestDigest],
-      ['signed by', formatSigner(attestation)],
-      ['drill', subject?.reproduction.drillId],
-      ['target', subject?.reproduction.targetId],
-    ]),
+    alignFacts(listPartFacts(contents)),
+    formatTable(
+      ['ASSERTION', 'RESULT', 'WHAT IT STATES'],
+      (runResult?.assertionResults ?? []).map((result) => [
+        result.assertionId,
+        result.status,
+        describeAssertion(result),
+      ]),
+    ),
     formatTable(
       ['OBJECT', 'ROLE', 'MEDIA TYPE', 'SIZE', 'DIGEST'],
       manifest.objects.map((object) => [
@@ -86,12 +84,19 @@ export function describePart({ manifest, manifestDigest, attestation }: PartDocu
         shortId(object.digest),
       ]),
     ),
+    ...previews.map(formatPreview),
   ];
   return {
-    product: { kind: 'part-contents', manifestDigest, manifest, ...defined({ attestation }) },
+    product: { kind: 'part-contents', manifestDigest, manifest, ...defined({ attestation, runResult }) },
     text: joinBlocks(text),
   };
 }
+
+const formatPreview = ({ path, lines, isWhole }: Preview): string =>
+  [
+    `  ${escapeText(path)}${isWhole ? '' : ', its beginning'}\n`,
+    ...lines.map((line) => `  | ${escapeText(line)}`.trimEnd() + '\n'),
+  ].join('');
 
 export type SignatureFiles = {
   readonly statementPath: string;
@@ -123,9 +128,3 @@ export function formatSignatureFiles(
 }
 
 const joinBlocks = (blocks: readonly string[]): string => blocks.filter((block) => block !== '').join('\n');
-
-function formatSigner(attestation: Attestation | ExportAttestation | undefined): string {
-  if (attestation === undefined) return 'no key';
-  const { issuer, keyId, issuedAtMs } = attestation.statement;
-  return `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)} (not checked)`;
-}

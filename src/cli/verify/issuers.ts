@@ -1,3 +1,4 @@
+import { closeAfter } from '../../bytes/async.ts';
 import { readPartDocuments } from '../../evidence/bundle/part.ts';
 import { DrillproofError } from '../../errors.ts';
 import { readVerifyingKeys } from '../../node/keys/keys.ts';
@@ -5,7 +6,7 @@ import { keyIdOf } from '../../trust/key/key.ts';
 import { MAX_KEY_SET_BYTES } from '../../trust/key/key-file.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
-import { readExportDocuments, readInput, readListedPart, withEvidence } from '../shared/input/input.ts';
+import { readExportDocuments, readInput, withEvidence } from '../shared/input/input.ts';
 import type { KeySpec, TrustOptions } from '../shared/options/options.ts';
 import { markLookalikes } from '../../bytes/text/wording.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -92,7 +93,7 @@ async function readClaims(cli: Cli, path: string): Promise<readonly Claim[]> {
       const { manifest, attestation } = await readExportDocuments(evidence.source);
       if (attestation !== undefined) claims.push(attestation.statement);
       const row = manifest.parts.find(({ signed }) => signed);
-      const part = row && (await readListedPart(evidence.source, row.path));
+      const part = row && (await closeAfter(await evidence.source.open(row.path), readPartDocuments));
       if (part?.attestation !== undefined) claims.push(part.attestation.statement);
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { digestOf } from '../../bytes/hash.ts';
 import { fromHex, toBase64, toUtf8 } from '../../bytes/text/encoding.ts';
-import { REPORT_SCRIPT } from './script.ts';
+import { ENHANCE_REPORT } from './script.ts';
 import { REPORT_CSS } from './style.ts';
 import { escapeText } from '../printable.ts';
 
@@ -116,6 +116,9 @@ function formatRunningStyle(text: string): string {
   );
   return `@page{@top-left{content:"${escaped}"}}\n`;
 }
+
+/** The script of a page. It runs at the end of the document. */
+export const REPORT_SCRIPT = `${ENHANCE_REPORT}enhanceReport(document.body);\n`;
 
 export const DOCUMENT_END = `</main>\n<script>${REPORT_SCRIPT}</script>\n</body>\n</html>\n`;
 

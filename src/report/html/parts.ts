@@ -11,7 +11,6 @@ import {
   type ItemColumn,
   quote,
   renderItems,
-  renderRow,
   renderSign,
   renderState,
   renderTable,
@@ -29,7 +28,7 @@ const PAGE_ROWS = 100;
 /** Fewer rows need no filter. */
 const FEW_ROWS = 20;
 
-export const PART_COLUMNS: readonly Column[] = [
+const PART_COLUMNS: readonly Column[] = [
   ['Bundle'],
   ['Verdict'],
   ['Chain'],
@@ -90,11 +89,8 @@ function describePart(part: BundleReport) {
 }
 type PartTexts = ReturnType<typeof describePart>;
 
-export const renderPartRow = (part: BundleReport): Markup =>
-  renderRow(PART_COLUMNS, buildPartCells(describePart(part)));
-
-function buildPartCells(texts: PartTexts, isLinked = false): readonly Piece[] {
-  const codes = texts.codes.split(' ').filter((code) => isLinked && code !== '');
+function buildPartCells(texts: PartTexts): readonly Piece[] {
+  const codes = texts.codes.split(' ').filter((code) => code !== '');
   return [
     [
       quote(texts.id),
@@ -116,12 +112,7 @@ function buildPartCells(texts: PartTexts, isLinked = false): readonly Piece[] {
 export function renderParts(parts: readonly BundleReport[]): Markup {
   const rows = parts.map(describePart);
   const first = rows.slice(0, PAGE_ROWS);
-  const table = renderTable(
-    countNoun(parts.length, 'part'),
-    PART_COLUMNS,
-    first.map((texts) => buildPartCells(texts, true)),
-    'part',
-  );
+  const table = renderTable(countNoun(parts.length, 'part'), PART_COLUMNS, first.map(buildPartCells), 'part');
   if (rows.length <= FEW_ROWS) return table;
   const more = rows.length - first.length;
   return html`${renderControls(rows)}${table}

@@ -27,10 +27,7 @@ type ReportViewOptions = {
   readonly trust?: TrustStore;
 };
 
-/**
- * The sections of a report about an export or a bundle, in their order. A page may replace some of them; without the
- * table of parts it has no `anchors` in it.
- */
+/** The sections of a report about an export or a bundle, in their order, without the table of parts. */
 export function renderReportSections(
   report: ExportReport | BundleReport,
   { trust }: ReportViewOptions = {},
@@ -67,18 +64,25 @@ export const renderChain = (chain: readonly Link[]): Markup =>
     )}
   </ol> `;
 
-/** A report as a page in one file, for people and for print. */
-export function renderReportPage(
+/** The report of a page: its sections and the table of parts. */
+export function renderReportBody(
   report: ExportReport | BundleReport,
   options: ReportViewOptions = {},
-): string {
+): readonly Markup[] {
   const parts = sortParts(report);
   const sections = renderReportSections(report, options, listAnchors(parts));
   const table = renderSection('parts', 'Parts', parts.length === 0 ? [] : [renderParts(parts)]);
-  return renderDocument(titleOf(report), [...Object.values(sections), table], {
+  return [...Object.values(sections), table];
+}
+
+/** A report as a page in one file, for people and for print. */
+export const renderReportPage = (
+  report: ExportReport | BundleReport,
+  options: ReportViewOptions = {},
+): string =>
+  renderDocument(titleOf(report), renderReportBody(report, options), {
     running: `${titleOf(report)}, as of ${isoTime(report.asOfMs)}`,
   });
-}
 
 const MAX_FILES = 100;
 const BAR = 720;

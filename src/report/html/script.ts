@@ -1,10 +1,11 @@
 /**
- * The script of every page. It contains nothing of a report, and inserts text only as text. Without it a page says the
- * same; with it times are local too, digests can be copied, and a table of many parts can be filtered and paged.
+ * The function that every page calls with the element of its report. It contains nothing of a report, and inserts text
+ * only as text. Without it a page says the same; with it times are local too, digests can be copied, and a table of many
+ * parts can be filtered and paged. The page that verifies evidence also gets each row of a part, with its place.
  */
-export const REPORT_SCRIPT = `'use strict';
-(() => {
-const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+export const ENHANCE_REPORT = `'use strict';
+function enhanceReport(report, onPart = () => {}) {
+const all = (selector, root = report) => [...root.querySelectorAll(selector)];
 const make = (tag, name, ...content) => {
   const element = document.createElement(tag);
   if (name) element.className = name;
@@ -32,13 +33,13 @@ function enhance(root) {
 
 /** Only a table that scrolls is a stop of the keyboard. */
 function setStops() {
-  for (const box of all('.scroll'))
+  for (const box of all('.scroll', document))
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     else box.removeAttribute('tabindex');
 }
 
 const sections = all('details');
-const title = document.querySelector('h1');
+const [title] = all('h1');
 if (title && sections.length > 0)
   title.append(' ', makeButton('Expand all', 'small', ({ target }) => {
     const open = sections.some((section) => !section.open);
@@ -46,17 +47,18 @@ if (title && sections.length > 0)
     target.textContent = open ? 'Collapse all' : 'Expand all';
   }));
 
-enhance(document);
-const data = document.getElementById('part-data');
+enhance(report);
+const [data] = all('#part-data');
 if (data) showParts(JSON.parse(data.textContent));
+else all('#part tbody tr').forEach(onPart);
 setStops();
-addEventListener('resize', setStops);
+globalThis.onresize = setStops;
 
 function showParts({ length, size, columns }) {
-  const table = document.getElementById('part');
+  const [table] = all('#part');
   const [body] = all('tbody', table);
   const titles = all('thead th', table).map((heading) => heading.textContent);
-  const controls = document.getElementById('part-controls');
+  const [controls] = all('#part-controls');
   const [status] = all('[role=status]', controls);
   const [search] = all('input', controls);
   const filters = all('[aria-pressed]', controls);
@@ -86,6 +88,7 @@ function showParts({ length, size, columns }) {
     first.scope = 'row';
     const element = make('tr', '', first, ...rest);
     if (row < size) element.id = 'part-' + (row + 1);
+    onPart(element, row);
     return element;
   }
   const makeTime = (text) => text.endsWith('Z') ? Object.assign(make('time', '', text), { dateTime: text }) : text;
@@ -129,14 +132,14 @@ function showParts({ length, size, columns }) {
     };
   search.oninput = restart;
   // A link to a part leads to a row of the first page without a filter.
-  document.addEventListener('click', ({ target }) => {
+  report.onclick = ({ target }) => {
     const link = target.closest('a[href^="#part-"]');
-    if (!link || document.querySelector(link.hash)) return;
+    if (!link || report.querySelector(link.hash)) return;
     kind = search.value = '';
     restart();
-  });
+  };
   controls.hidden = false;
   show();
 }
-})();
+}
 `;

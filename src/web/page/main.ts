@@ -11,8 +11,10 @@ import {
   showMessage,
 } from './elements.ts';
 import { connectInputs, readRequest } from './inputs.ts';
-import { connectPartsTable, showParts } from './parts-table.ts';
 import { startSession, type Session } from './workers.ts';
+
+/** Makes the report more convenient to read (`report/html/script.ts`). */
+declare function enhanceReport(report: HTMLElement, onPart?: (row: Element, part: number) => void): void;
 
 let session: Session | undefined;
 let json = '';
@@ -24,7 +26,6 @@ const TITLE = document.title;
 connectInputs(discardResult);
 // Firefox lists dropped folders on pages from files too.
 showElement('no-folders', location.protocol === 'file:' && !CSS.supports('-moz-appearance: none'));
-connectPartsTable((index) => session?.ask(index));
 getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void beginVerification();
@@ -83,7 +84,7 @@ function stop(message: string): void {
 function takeProgress(progress: Progress): void {
   if (progress.kind === 'done') return showResult(progress.verified);
   if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
-  if (progress.kind === 'details') return showDetails(progress.part, progress.html);
+  if (progress.kind === 'inside') return showInside(progress.part, progress.html);
   if (progress.kind === 'read') counts.read += progress.bytes;
   if (progress.kind === 'opened') counts.bytes = progress.bytes;
   if (progress.kind === 'planned') counts.parts = progress.parts;
@@ -116,11 +117,12 @@ function showResult(verified: Verified): void {
   const today = isoTime(Date.now()).slice(0, 'YYYY-MM-DD'.length);
   name = `${name.replace(/\.zip$/, '')}.${verified.view.verdict}.${today}`;
   setRunning(false);
-  getElement('report', HTMLElement).innerHTML = verified.view.sections.join(''); // already escaped
+  const report = getElement('report', HTMLElement);
+  report.innerHTML = verified.view.html; // already escaped
+  enhanceReport(report, verified.view.isOpen ? addLook : undefined);
   getElement('warnings', HTMLElement).replaceChildren(
     ...verified.notes.map((textContent) => makeElement('p', { className: 'note bad', textContent })),
   );
-  showParts(verified.view.parts);
   showElement('result', true);
   document.title = `${verified.view.title} - drillproof`;
   const result = getElement('result', HTMLElement);
@@ -128,16 +130,24 @@ function showResult(verified: Verified): void {
   result.scrollIntoView(); // Firefox does not scroll to the focus
 }
 
-function showDetails(part: Ask['part'], html: string): void {
+function addLook(row: Element, part: number): void {
+  const button = makeElement('button', { type: 'button', className: 'small', textContent: 'Look inside' });
+  button.setAttribute('aria-label', `Look inside part ${part + 1}`);
+  button.addEventListener('click', () => session?.ask(part));
+  row.querySelector('th')?.append(' ', button);
+}
+
+function showInside(part: Ask['part'], html: string): void {
   if (part === 'all') return save(html, 'text/html', 'html');
-  getElement('details-title', HTMLElement).textContent = `Part ${part + 1}`;
-  const body = getElement('details-body', HTMLElement);
+  getElement('inside-title', HTMLElement).textContent = `Part ${part + 1}`;
+  const body = getElement('inside-body', HTMLElement);
   body.innerHTML = html; // already escaped
   // The sections of the full report have the same ids.
-  for (const element of body.querySelectorAll('[id]')) element.id = `part-${element.id}`;
+  for (const element of body.querySelectorAll('[id]')) element.id = `inside-${element.id}`;
   for (const element of body.querySelectorAll('[aria-labelledby]'))
-    element.setAttribute('aria-labelledby', `part-${element.getAttribute('aria-labelledby')}`);
-  getElement('details', HTMLDialogElement).showModal();
+    element.setAttribute('aria-labelledby', `inside-${element.getAttribute('aria-labelledby')}`);
+  enhanceReport(body);
+  getElement('inside', HTMLDialogElement).showModal();
 }
 
 function save(text: string, type: string, extension: string): void {

@@ -13,7 +13,6 @@ import {
   type Progress,
   type Start,
 } from './messages.ts';
-import { viewPartDetails } from './view.ts';
 import { describeKeys, verifyRequest, type VerifiedRequest } from './verify-request.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { trustStore } from '../../trust/store.ts';
@@ -43,11 +42,11 @@ addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask | Describ
   if (data.kind === 'help') serveParts(data.port);
   else if (data.kind === 'start') void start(data);
   else if (data.kind === 'describe') describe(data);
-  else if (result !== undefined) answer(data, result);
+  else if (result !== undefined) void answer(data, result);
 });
 
-function answer({ part }: Ask, { parts, renderPage }: VerifiedRequest): void {
-  post({ kind: 'details', part, html: part === 'all' ? renderPage() : viewPartDetails(parts[part]!) });
+async function answer({ part }: Ask, { renderPage, lookInside }: VerifiedRequest): Promise<void> {
+  post({ kind: 'inside', part, html: part === 'all' ? renderPage() : ((await lookInside?.(part)) ?? '') });
 }
 
 function describe({ file }: Describe): void {

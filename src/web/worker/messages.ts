@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Trusted } from '../../trust/store.ts';
-import type { BundleReport, Verdict } from '../../verify/report.ts';
+import type { BundleReport } from '../../verify/report.ts';
 import type { Listing } from '../../verify/part/context.ts';
 import type { BlobTree } from '../sources.ts';
 
@@ -57,21 +57,15 @@ export type PartAnswer = { readonly id: number } & (
   | { readonly failure: Failure }
 );
 
-/** One part in the table: its row as HTML, the text to search, and a key for each column. */
-export type PartLine = {
-  readonly row: string;
-  readonly text: string;
-  readonly verdict: Verdict;
-  readonly keys: readonly (string | number)[];
-};
-
 export type View = {
   /** The result in words, for the title of the tab. */
   readonly title: string;
   /** The result in one word, for the names of files. */
   readonly verdict: string;
-  readonly sections: readonly string[];
-  readonly parts: readonly PartLine[];
+  /** The report as escaped HTML. */
+  readonly html: string;
+  /** Whether the parts of the report can be looked into. */
+  readonly isOpen: boolean;
 };
 
 /** The result of a verification. */
@@ -83,7 +77,7 @@ export type Verified = {
   readonly notes: readonly string[];
 };
 
-/** Requests HTML from the first worker: the details of a part, or the whole report as a page. */
+/** Requests HTML from the first worker: what is inside a part, by its row, or the whole report as a page. */
 export type Ask = { readonly kind: 'ask'; readonly part: number | 'all' };
 
 /** Requests from a new worker what a file of keys contains. */
@@ -96,6 +90,6 @@ export type Progress =
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'done'; readonly verified: Verified }
-  | { readonly kind: 'details'; readonly part: Ask['part']; readonly html: string }
+  | { readonly kind: 'inside'; readonly part: Ask['part']; readonly html: string }
   | { readonly kind: 'keys'; readonly lines: readonly string[] }
   | { readonly kind: 'failed'; readonly failure: Failure };

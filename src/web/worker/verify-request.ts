@@ -7,6 +7,7 @@ import { markupText } from '../../report/html/document.ts';
 import { MAX_SIGNED_BYTES, openReport } from '../../report/signed/statement.ts';
 import { orderSignedReports, type ReportFile, verifyReportChain } from '../../report/signed/chain.ts';
 import { renderChainBody, renderChainPage } from '../../report/html/pages/history.ts';
+import { sortParts } from '../../report/html/parts.ts';
 import { renderReportPage } from '../../report/html/report.ts';
 import { escapeText } from '../../report/printable.ts';
 import { stableJson } from '../../report/json.ts';
@@ -34,7 +35,7 @@ import {
 } from '../../evidence/source.ts';
 import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
-import { viewReport } from './view.ts';
+import { viewPart, viewReport } from './view.ts';
 import { blobAccess, BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
 
 declare const VERSION: string;
@@ -49,9 +50,10 @@ type RequestContext = {
 
 export type VerifiedRequest = {
   readonly verified: Verified;
-  readonly parts: readonly BundleReport[];
   /** The page that the command writes. */
   readonly renderPage: () => string;
+  /** What is inside the part of this row of the table. */
+  readonly lookInside?: (row: number) => Promise<string>;
 };
 
 /** Verifies the files that the user chose, and describes the run as the command does for the same files. */
@@ -73,17 +75,18 @@ export async function verifyRequest(request: Request, context: RequestContext): 
       : await verifyWithHelpers(evidence, options, context);
   const finished = finishReport(report, {}, describeRequest(request));
   const verified = {
-    view: viewReport(finished, trust),
+    view: viewReport(finished, trust, true),
     json: stableJson(finished),
     notes: (await findKeysInside(evidence, keys)).map(
       (file) =>
         `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
     ),
   };
+  const parts = sortParts(finished);
   return {
     verified,
-    parts: finished.kind === 'export' ? finished.parts : [],
     renderPage: () => renderReportPage(finished, defined({ trust })),
+    lookInside: (row) => viewPart(parts[row]!, evidence),
   };
 }
 
@@ -98,17 +101,13 @@ async function openSavedReport({ files }: BlobTree): Promise<VerifiedRequest | u
   const bytes = await readStart(file, MAX_SIGNED_BYTES);
   const { report } = openReport(bytes);
   if (report.kind !== 'export' && report.kind !== 'bundle') return undefined;
-  const view = viewReport(report, undefined);
+  const view = viewReport(report, undefined, false);
   const verified = {
     view: { ...view, title: `saved: ${view.title}` },
     json: stableJson(report),
     notes: [SAVED],
   };
-  return {
-    verified,
-    parts: report.kind === 'export' ? report.parts : [],
-    renderPage: () => renderReportPage(report),
-  };
+  return { verified, renderPage: () => renderReportPage(report) };
 }
 
 const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
@@ -145,9 +144,9 @@ async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<Ver
   const files = await Promise.all(Array.from(tree.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
   const { verdict } = chain;
-  const view = { title: verdict, verdict, sections: [markupText(renderChainBody(chain))], parts: [] };
+  const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)), isOpen: false };
   const verified = { view, json: stableJson(chain), notes: [] };
-  return { verified, parts: [], renderPage: () => renderChainPage(chain) };
+  return { verified, renderPage: () => renderChainPage(chain) };
 }
 
 async function readSignedFile([name, file]: readonly [string, Blob]): Promise<ReportFile> {

@@ -1,51 +1,47 @@
-import { chainOf, findWeakLink } from '../../report/html/chain.ts';
-import { markupText } from '../../report/html/document.ts';
-import { renderPartRow } from '../../report/html/parts.ts';
-import { renderChain, renderReportSections } from '../../report/html/report.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { DrillproofError } from '../../errors.ts';
+import { readPartContents } from '../../evidence/bundle/contents.ts';
 import { renderState } from '../../report/html/blocks.ts';
+import { chainOf } from '../../report/html/chain.ts';
+import { renderContents } from '../../report/html/contents.ts';
+import { html, type Markup, markupText } from '../../report/html/document.ts';
+import { renderChain, renderReportBody, renderReportSections } from '../../report/html/report.ts';
 import { describeVerdict } from '../../report/text/tally.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
-import type { PartLine, View } from './messages.ts';
+import type { ChosenEvidence } from '../sources.ts';
+import type { View } from './messages.ts';
 
-/** Renders a report for the page: escaped HTML, and the keys by which parts are sorted and filtered. */
-export function viewReport(report: ExportReport | BundleReport, trust: TrustStore | undefined): View {
-  const sections = renderReportSections(report, trust && { trust });
-  const order = ['cover', 'findings', 'chain', 'keys', 'coverage', 'caveats', 'commands', 'local'] as const;
-  const parts = report.kind === 'export' ? report.parts : [];
-  return {
-    title: describeVerdict(report),
-    verdict: report.verdict,
-    sections: order.map((id) => markupText(sections[id])),
-    parts: parts.map(viewPart),
-  };
-}
-
-const RANK = { does_not_hold: 0, could_not_tell: 1, not_asked: 2, holds: 3 } as const;
-
-function viewPart(part: BundleReport): PartLine {
-  const { evidenceBundleId = '', path = '', verdict, signer, outcome, archive } = part;
-  const link = findWeakLink(part);
-  const codes = part.findings.map(({ code }) => code);
-  const words = [link?.title, signer?.issuer, outcome?.drillId, archive?.digest, ...codes];
-  return {
-    row: markupText(renderPartRow(part)),
-    text: [evidenceBundleId, path, verdict, ...words].join(' ').toLowerCase(),
-    verdict,
-    keys: [
-      evidenceBundleId,
-      verdict,
-      link === undefined ? 9 : RANK[link.state],
-      outcome?.verdict ?? '',
-      signer?.issuedAtMs ?? 0,
-      archive?.bytes ?? 0,
-    ],
-  };
-}
-
-export function viewPartDetails(part: BundleReport): string {
-  const sections = renderReportSections(part);
-  return [renderState(part.verdict), renderChain(chainOf(part)), sections.findings, sections.coverage]
+/** Renders a report as the page that the command writes has it. */
+export const viewReport = (
+  report: ExportReport | BundleReport,
+  trust: TrustStore | undefined,
+  isOpen: boolean,
+): View => ({
+  title: describeVerdict(report),
+  verdict: report.verdict,
+  html: renderReportBody(report, trust && { trust })
     .map(markupText)
-    .join('');
+    .join(''),
+  isOpen,
+});
+
+/** Renders the result of one part and what it contains. */
+export async function viewPart(part: BundleReport, evidence: ChosenEvidence): Promise<string> {
+  const { findings, coverage } = renderReportSections(part);
+  const blocks = [renderState(part.verdict), renderChain(chainOf(part)), findings];
+  return [...blocks, await viewContents(part, evidence), coverage].map(markupText).join('');
+}
+
+async function viewContents({ path = '' }: BundleReport, evidence: ChosenEvidence): Promise<Markup> {
+  try {
+    return renderContents(
+      evidence.kind === 'part'
+        ? await readPartContents(evidence.access)
+        : await closeAfter(await evidence.source.open(path), readPartContents),
+    );
+  } catch (error) {
+    if (!(error instanceof DrillproofError)) throw error;
+    return html`<p>The part cannot be looked into: ${error.message} (${error.code}).</p>`;
+  }
 }

@@ -3,7 +3,7 @@ import { memorySource } from '../../../src/evidence/source.ts';
 import type { TrustStore } from '../../../src/trust/store.ts';
 import type { ExportReport, Run } from '../../../src/verify/report.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
-import { REPORT_SCRIPT } from '../../../src/report/html/script.ts';
+import { REPORT_SCRIPT } from '../../../src/report/html/document.ts';
 import { flipBit, makeExport, makeTrust, NOW } from '../../support/evidence.ts';
 import { replaceText } from '../hostile.ts';
 

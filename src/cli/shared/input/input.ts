@@ -25,7 +25,6 @@ import {
 } from '../../../evidence/export/pack-export.ts';
 import { parseExportAttestation } from '../../../evidence/bundle/attestation.ts';
 import { parseExportManifest, parseExportResource } from '../../../evidence/export/manifest.ts';
-import { type PartDocuments, readPartDocuments } from '../../../evidence/bundle/part.ts';
 
 /**
  * Reads keys, settings and lists as `readEvidenceInput` does. Too many bytes are a wrong call, and not bad evidence.
@@ -181,9 +180,6 @@ export async function readExportDocuments(source: EvidenceSource) {
     files,
   };
 }
-
-export const readListedPart = async (source: EvidenceSource, path: string): Promise<PartDocuments> =>
-  closeAfter(await source.open(path), readPartDocuments);
 
 export async function* readFileBytes(
   path: string,
