@@ -6,13 +6,16 @@ import { ENHANCE_REPORT } from '../src/report/html/script.ts';
 import { REPORT_CSS } from '../src/report/html/style.ts';
 import { writeNotices } from './notices.ts';
 
+const ZEROS = '0'.repeat(64);
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 const SOURCE = 'src/web/page';
 export const PAGE_NAME = 'drillproof.html';
 
 /** Writes the page that verifies evidence in a browser, its SHA-256, and the licences of the packages inside it. */
 export async function buildPage(folder: string): Promise<readonly Metafile[]> {
   const { page, metafiles } = await makePage();
-  const digest = createHash('sha256').update(page).digest('hex');
+  const digest = digestOf(page);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, PAGE_NAME), page);
   await writeFile(join(folder, `${PAGE_NAME}.sha256`), `${digest}  ${PAGE_NAME}\n`);
@@ -34,12 +37,15 @@ export async function makePage(): Promise<{
   const values = {
     '{{policy}}': policyOf(script, style, worker.code),
     '{{version}}': version,
+    '{{digest}}': ZEROS,
+    '{{zeros}}': ZEROS,
     '<!-- {{style}} -->': `<style>${style}</style>`,
     '<!-- {{script}} -->': `<script>${script}</script>`,
   };
   const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
   const page = Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
-  return { page, metafiles: [worker.metafile, main.metafile] };
+  // The page states its own digest, which is that of the page with zeros in its place.
+  return { page: page.replace(ZEROS, digestOf(page)), metafiles: [worker.metafile, main.metafile] };
 }
 
 async function bundle(

@@ -190,7 +190,7 @@ export async function makePictures(folder: string): Promise<Readonly<Record<stri
       ),
       'web-start': { page, verifies: '' },
       'web-broken': { page, verifies: 'damaged' },
-      'web-parts': { page, verifies: 'damaged', element: '#parts' },
+      'web-parts': { page, verifies: 'damaged', element: '[aria-labelledby=parts]' },
       'web-phone-dark': { page, verifies: 'damaged', isDarkPhone: true },
     };
   } finally {

@@ -260,6 +260,9 @@ const refuse = (name: string, kind: string, hint: string): DrillproofError =>
   new DrillproofError('export.NOT_AN_EXPORT', `${name} is ${kind}, not evidence`, { details: { hint } });
 
 const BUILD = 'It contains what the drills ran. Give an export or a part, which contain what they recorded.';
+const PACKED_AGAIN = 'Another program packed this folder. Unpack it, and give the folder.';
+/** A document of an export inside one folder. */
+const IN_FOLDER = /^[^/]+\/(?:manifest|export)\.json$/;
 
 /**
  * Opens the file of this name as an export or a part. A damaged ZIP is opened as a part, so that verification reports
@@ -275,12 +278,18 @@ export async function openZipEvidence<A extends RandomAccess>(
 ): Promise<ZipEvidence<A>> {
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (!(error instanceof DrillproofError) || !error.code.startsWith('zip.')) throw error;
+    if (error.code === 'zip.ENTRY_KIND' && error.path?.endsWith('/') === true)
+      throw refuse(name, 'a ZIP with folders', PACKED_AGAIN);
     const kind = recognize(await readExactly(access, 0, Math.min(access.size, START_BYTES), name));
     if (kind === undefined) return undefined;
     throw otherKindError(name, kind);
   });
   if (archive !== undefined && isBuild(archive)) throw refuse(name, 'a build archive', BUILD);
-  if (archive === undefined || !isExport(archive)) return { kind: 'part', access };
+  if (archive === undefined || !isExport(archive)) {
+    if (archive?.entries.some((entry) => IN_FOLDER.test(entry.name)) === true)
+      throw refuse(name, 'a ZIP with folders', PACKED_AGAIN);
+    return { kind: 'part', access };
+  }
   return { kind: 'export', source: zipSource(archive), archive };
 }
 

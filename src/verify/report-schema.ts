@@ -142,7 +142,11 @@ const outcome = describing<Outcome>()(
 
 export const runSchema = z
   .strictObject({
-    tool: z.strictObject({ name: z.string(), version: z.string() }),
+    tool: z.strictObject({
+      name: z.string(),
+      version: z.string(),
+      page: allow(z.string(), 'SHA-256 of the page, with zeros where it states this digest'),
+    }),
     path: allow(z.string(), 'the evidence, as the caller named it'),
     options: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))

@@ -176,7 +176,12 @@ export interface Outcome {
 /** The run of the command that wrote a report: a verification itself never sets it. */
 export interface Run {
   /** The program that wrote the report. */
-  readonly tool: { readonly name: string; readonly version: string };
+  readonly tool: {
+    readonly name: string;
+    readonly version: string;
+    /** For the page of drillproof: the SHA-256 of its file, with 64 zeros where the file states this digest. */
+    readonly page?: string;
+  };
   /** The evidence, as the caller named it; absent if there are several. */
   readonly path?: string;
   /** The options that decide the result, by their names without dashes. */

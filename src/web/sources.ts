@@ -31,8 +31,8 @@ export type BlobTree = {
 };
 
 /** The size of all files. */
-export const countBytes = ({ files }: BlobTree): number =>
-  [...files.values()].reduce((sum, { size }) => sum + size, 0);
+export const countBytes = (trees: readonly BlobTree[]): number =>
+  trees.flatMap(({ files }) => [...files.values()]).reduce((sum, { size }) => sum + size, 0);
 
 /** Evidence that the user chose: an export, or the archive of one part. */
 export type ChosenEvidence =

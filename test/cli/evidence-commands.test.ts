@@ -187,6 +187,8 @@ describe('inspect', () => {
     const text = await expectPass('inspect export --bundle evidence_000000000001');
     expect(text).toBe(await expectPass('inspect part-1.zip'));
     expect(text).toMatch(/objects\/journal\.jsonl +evidence/);
+    expect(text).toMatch(/\noutcome +passed, completed\n/);
+    expect(text).toMatch(/\n {2}objects\/journal\.jsonl\n {2}\| \S/);
     expect(text).not.toMatch(/verified/i);
   });
 

@@ -1,12 +1,13 @@
 import { defined } from '../../bytes/arguments.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../report/html/pages/many.ts';
-import { createSummary, type SummaryCollector } from '../../report/many/summary.ts';
+import { createSummary, listContradictions, type SummaryCollector } from '../../report/many/summary.ts';
 import { type Detail, renderers, renderLine, type ReportFormat } from '../../report/text/text.ts';
 import { foldLines } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { renderReportPage } from '../../report/html/report.ts';
 import { renderSummary } from '../../report/many/text.ts';
-import { stableJson, streamJson } from '../../report/json.ts';
+import { streamJson } from '../../report/json.ts';
+import { BEGIN_REPORTS_JSON, endReportsJson, streamReportsItem } from '../../report/many/json.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport, Run } from '../../verify/report.ts';
 import { type Cli, describeLook } from '../cli.ts';
@@ -67,16 +68,13 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     end: renderSummary,
   },
   json: {
-    begin: '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [',
-    *result(result, index) {
-      yield `${index === 0 ? '' : ','}\n    `;
-      const item = { path: result.path, passed: hasPassed(result), result: buildResultJson(result) };
-      for (const text of streamJson(item, '    ')) yield text.endsWith('\n') ? text.slice(0, -1) : text;
-    },
-    end: ({ summary }, _look, run) => {
-      const facts = summary();
-      return `${facts.paths === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(facts, 2)},\n  "run": ${formatIndented(run, 2)}\n}\n`;
-    },
+    begin: BEGIN_REPORTS_JSON,
+    result: (result, index) =>
+      streamReportsItem(
+        { path: result.path, passed: hasPassed(result), result: buildResultJson(result) },
+        index,
+      ),
+    end: ({ summary }, _look, run) => endReportsJson(summary(), run),
   },
   html: {
     begin: BEGIN_REPORTS,
@@ -84,11 +82,6 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
     end: ({ summary }) => endReports(summary()),
   },
 };
-
-const formatIndented = (value: unknown, indent: number): string =>
-  stableJson(value)
-    .trimEnd()
-    .replaceAll('\n', `\n${' '.repeat(indent)}`);
 
 type ResultWriter = {
   add(result: Result): Promise<void>;
@@ -152,7 +145,7 @@ export async function writeResults(
       index++;
     },
     async end() {
-      const unmet = listContradictions(summary);
+      const unmet = listContradictions(summary.summary());
       if (unmet.length > 0) exits.add(EXIT.bad);
       const exitCode = worstExit([...exits]);
       const ending = { ...run, exitCode, unmet };
@@ -193,13 +186,3 @@ function signOnEnd<S extends Stream>(stream: S, format: ReportFormat, sign: Sign
     },
   };
 }
-
-/** Lists export ids with different manifests, of which at least one is wrong. */
-const listContradictions = (summary: SummaryCollector): Run['unmet'] =>
-  summary
-    .summary()
-    .copies.filter(({ same }) => !same)
-    .map(({ evidenceExportId, times }) => ({
-      requirement: 'one manifest for each export',
-      message: `${evidenceExportId} has different manifests under ${times} paths`,
-    }));

@@ -33,7 +33,8 @@ export async function readPartContents(access: RandomAccess) {
     });
   const runResult = await attempt(() => readRunResult(documents));
   const previews: Preview[] = [];
-  for (const { path } of manifest.objects.slice(0, MAX_PREVIEWS)) {
+  const others = manifest.objects.filter(({ role }) => role !== 'run-result');
+  for (const { path } of others.slice(0, MAX_PREVIEWS)) {
     const entry = findEntry(archive, path);
     const start = entry && (await attempt(() => readBeginning(archive, entry)));
     const preview = start && readPreview(path, entry.bytes, start);

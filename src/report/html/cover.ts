@@ -1,5 +1,5 @@
 import { count, countNoun } from '../../bytes/text/wording.ts';
-import type { BundleReport, ExportReport, SignedBy } from '../../verify/report.ts';
+import type { BundleReport, ExportReport, Run, SignedBy } from '../../verify/report.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
 import {
   countSigners,
@@ -118,6 +118,11 @@ export const idOfReport = (report: ExportReport | BundleReport): string | undefi
 export const titleOf = (report: ExportReport | BundleReport): string =>
   `${describeVerdict(report)}: ${idOfReport(report) ?? 'evidence'}`;
 
+const describeTool = ({ tool: { name, version, page } }: Run): Piece => [
+  quote(`${name} ${version}`),
+  page === undefined ? undefined : html`, page ${quote(page)}`,
+];
+
 function describeEvidence(report: ExportReport | BundleReport): readonly Fact[] {
   const whole = report.kind === 'export';
   return [
@@ -141,11 +146,7 @@ export const localTitle = ({ localReports }: Pick<ExportReport, 'localReports'>)
 
 function describeVerifier(report: ExportReport | BundleReport): readonly Fact[] {
   const { run, trust } = report;
-  return [
-    ['Verified by', run === undefined ? undefined : quote(`${run.tool.name} ${run.tool.version}`)],
-    buildCallFact(run),
-    buildTrustFact(trust),
-  ];
+  return [['Verified by', run && describeTool(run)], buildCallFact(run), buildTrustFact(trust)];
 }
 
 /** A signature by a trusted key, and the bundle or the list that it is about. */

@@ -1,10 +1,10 @@
 /**
  * The function that every page calls with the element of its report. It contains nothing of a report, and inserts text
  * only as text. Without it a page says the same; with it times are local too, digests can be copied, and a table of many
- * parts can be filtered and paged. The page that verifies evidence also gets each row of a part, with its place.
+ * parts can be filtered and paged. The page that verifies evidence also gets each row of a part or a path, with its place.
  */
 export const ENHANCE_REPORT = `'use strict';
-function enhanceReport(report, onPart = () => {}) {
+function enhanceReport(report, onRow = () => {}) {
 const all = (selector, root = report) => [...root.querySelectorAll(selector)];
 const make = (tag, name, ...content) => {
   const element = document.createElement(tag);
@@ -50,7 +50,7 @@ if (title && sections.length > 0)
 enhance(report);
 const [data] = all('#part-data');
 if (data) showParts(JSON.parse(data.textContent));
-else all('#part tbody tr').forEach(onPart);
+else all('#part tbody tr, #paths tbody tr').forEach(onRow);
 setStops();
 globalThis.onresize = setStops;
 
@@ -88,7 +88,7 @@ function showParts({ length, size, columns }) {
     first.scope = 'row';
     const element = make('tr', '', first, ...rest);
     if (row < size) element.id = 'part-' + (row + 1);
-    onPart(element, row);
+    onRow(element, row);
     return element;
   }
   const makeTime = (text) => text.endsWith('Z') ? Object.assign(make('time', '', text), { dateTime: text }) : text;

@@ -4,7 +4,13 @@ import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
 import { SEVERITIES } from '../../codes/entry.ts';
 import { countSchema as count } from '../../contract/scalars.ts';
-import { type BundleReport, type ExportReport, type Verdict, VERDICTS } from '../../verify/report.ts';
+import {
+  type BundleReport,
+  type ExportReport,
+  type Run,
+  type Verdict,
+  VERDICTS,
+} from '../../verify/report.ts';
 import { codeClassSchema, codeSchema, severitySchema } from '../../verify/report-schema.ts';
 import { allFindings } from '../../verify/finding.ts';
 import { caveatsOf } from '../text/caveats.ts';
@@ -165,3 +171,12 @@ export const listVerdictCounts = ({ verdicts, unreadable }: Summary): readonly s
   ...VERDICTS.filter((verdict) => verdicts[verdict] > 0).map((verdict) => `${verdicts[verdict]} ${verdict}`),
   ...(unreadable > 0 ? [`${unreadable} not checked`] : []),
 ];
+
+/** Lists export ids with different manifests, of which at least one is wrong. */
+export const listContradictions = ({ copies }: Summary): Run['unmet'] =>
+  copies
+    .filter(({ same }) => !same)
+    .map(({ evidenceExportId, times }) => ({
+      requirement: 'one manifest for each export',
+      message: `${evidenceExportId} has different manifests under ${times} paths`,
+    }));

@@ -10,7 +10,7 @@ import { requestKeyLines } from './workers.ts';
 
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
-let tree: BlobTree | undefined;
+let trees: readonly BlobTree[] = [];
 const keys: ChosenKey[] = [];
 /** Settles when all chosen and dropped files are read: a verification must not begin with half of them. */
 let pending: Promise<unknown> = Promise.resolve();
@@ -29,7 +29,7 @@ export function connectInputs(onChange: () => void): void {
     getElement('form', HTMLFormElement).addEventListener(type, onChange);
   connectPicker('choose-folder', 'folder', (files) => {
     chooseTree(undefined);
-    waitFor(async () => chooseTree(findExport(readFileTree(files))));
+    waitFor(async () => chooseTree(readFileTree(files)));
   });
   connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
@@ -37,7 +37,7 @@ export function connectInputs(onChange: () => void): void {
     chooseTree(undefined);
     const isSeveral = transfer.items.length > 1; // the browser clears the items
     const dropped = await readDroppedTree(transfer);
-    chooseTree(findExport(isSeveral ? await takeKeys(dropped) : dropped));
+    chooseTree(isSeveral ? await takeKeys(dropped) : dropped);
   });
   connectDrop('keys-drop', async (transfer) => {
     const dropped = await readDroppedTree(transfer);
@@ -72,9 +72,9 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
 
 function chooseTree(chosen: BlobTree | undefined): void {
   notifyChange();
-  tree = chosen;
+  trees = chosen === undefined ? [] : findEvidence(chosen);
   getElement('evidence-name', HTMLElement).textContent =
-    chosen === undefined ? 'Nothing chosen' : describeTree(chosen);
+    chosen === undefined ? 'Nothing chosen' : describeTrees(chosen.files.size);
 }
 
 /** Takes the keys that were dropped next to the evidence. Keys inside it never count. */
@@ -93,33 +93,43 @@ async function takeKeys(dropped: BlobTree): Promise<BlobTree> {
 const readKind = async (file: File): Promise<OtherKind | undefined> =>
   recognizeKind(new Uint8Array(await file.slice(0, START_BYTES).arrayBuffer()));
 
-/** Finds the one export or bag in a folder around it. @throws RangeError if there are several */
-function findExport(chosen: BlobTree): BlobTree {
+/** Finds the exports, bags and ZIP files among what was chosen; without any of them, all of it is one tree. */
+function findEvidence(chosen: BlobTree): readonly BlobTree[] {
   const { files, folders } = chosen;
   const paths = [...files.keys()];
-  if (paths.some(isExportPath)) return chosen;
+  if (paths.some(isExportPath)) return [chosen];
   const found = paths.flatMap((path) => /^(.*\/|)(?:manifest\.json|bagit\.txt)$/.exec(path)?.[1] ?? []);
   const roots = [...new Set(found)];
   const outer = roots.filter((root) => !roots.some((other) => root !== other && root.startsWith(other)));
-  const [root = ''] = outer;
-  if (outer.length > 1)
-    throw new RangeError(
-      `${escapeText(chosen.name)} contains ${outer.length} exports: ${outer.slice(0, 5).map(escapeText).join(', ')}. Choose one of them.`,
-    );
-  if (root === '') return chosen;
-  const inside = (path: string): boolean => path.startsWith(root);
-  return {
-    name: root.split('/').at(-2) ?? chosen.name,
-    files: new Map(
-      [...files].flatMap(([path, file]) => (inside(path) ? [[path.slice(root.length), file]] : [])),
-    ),
-    folders: folders.filter(inside).map((path) => path.slice(root.length)),
-  };
+  if (outer.includes('')) return [chosen];
+  const exports = outer.map((root): BlobTree => {
+    const inside = (path: string): boolean => path.startsWith(root);
+    return {
+      name: (outer.length === 1 ? root.split('/').at(-2) : undefined) ?? root.slice(0, -1),
+      files: new Map(
+        [...files].flatMap(([path, file]) => (inside(path) ? [[path.slice(root.length), file]] : [])),
+      ),
+      folders: folders.filter(inside).map((path) => path.slice(root.length)),
+    };
+  });
+  const zips = paths.filter((path) => path.endsWith('.zip') && !outer.some((root) => path.startsWith(root)));
+  const all = [
+    ...exports,
+    ...zips.map((name) => ({ name, files: new Map([[name, files.get(name)!]]), folders: [] })),
+  ];
+  return all.length === 0 ? [chosen] : all;
 }
 
-function describeTree(chosen: BlobTree): string {
-  const contents = `${countNoun(chosen.files.size, 'file')}, ${size(countBytes(chosen))}`;
-  return `${escapeText(chosen.name)} (${contents})`;
+const MAX_NAMES = 5;
+
+function describeTrees(chosenFiles: number): string {
+  const names = trees.slice(0, MAX_NAMES).map(({ name }) => escapeText(name));
+  const more = trees.length - names.length;
+  const files = trees.reduce((sum, tree) => sum + tree.files.size, 0);
+  const others = chosenFiles - files;
+  const contents = `${countNoun(files, 'file')}, ${size(countBytes(trees))}`;
+  const rest = others > 0 ? `; ${countNoun(others, 'other file')} will not be verified` : '';
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} (${contents})${rest}`;
 }
 
 const MAX_KEY_BYTES = 16 * 2 ** 20;
@@ -175,7 +185,7 @@ async function addKey(name: string, bytes: Uint8Array): Promise<void> {
 export async function readRequest(nowMs: number): Promise<Request> {
   // More files can be chosen in the meantime.
   for (let seen: unknown; seen !== pending; await seen) seen = pending;
-  if (tree === undefined) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
+  if (trees.length === 0) throw new RangeError('Choose the evidence first: a folder, a ZIP file, or a part.');
   const time = getElement('as-of', HTMLInputElement).value.trim();
   const digest = getElement('digest', HTMLInputElement).value.trim();
   const asOfMs = time === '' ? nowMs : readTime(time);
@@ -184,11 +194,15 @@ export async function readRequest(nowMs: number): Promise<Request> {
   const manifestDigest = readDigest(digest);
   if (digest !== '' && manifestDigest === undefined)
     throw new RangeError(`The SHA-256 of manifest.json is invalid. Enter ${DIGEST_FORM}.`);
+  const envelopes = [...(getElement('envelopes', HTMLInputElement).files ?? [])];
+  if (trees.length > 1 && (envelopes.length > 0 || digest !== ''))
+    throw new RangeError('A digest and envelopes are about one export or part. Choose only that one.');
   return {
-    tree,
+    trees,
     keys: keys.map(readKey),
-    envelopes: [...(getElement('envelopes', HTMLInputElement).files ?? [])],
+    envelopes,
     asOfMs,
+    page: document.querySelector<HTMLMetaElement>('meta[name=digest]')!.content,
     ...(manifestDigest && { manifestDigest }),
   };
 }

@@ -14,7 +14,7 @@ import { connectInputs, readRequest } from './inputs.ts';
 import { startSession, type Session } from './workers.ts';
 
 /** Makes the report more convenient to read (`report/html/script.ts`). */
-declare function enhanceReport(report: HTMLElement, onPart?: (row: Element, part: number) => void): void;
+declare function enhanceReport(report: HTMLElement, onRow?: (element: Element, row: number) => void): void;
 
 let session: Session | undefined;
 let json = '';
@@ -59,7 +59,8 @@ async function beginVerification(): Promise<void> {
     showMessage(explainError(error));
     return;
   }
-  name = request.tree.name;
+  const [{ name: only } = { name }, ...more] = request.trees;
+  name = more.length === 0 ? only : `${request.trees.length} items`;
   Object.assign(counts, { read: 0, bytes: 0, done: 0, parts: 0, startedAtMs: performance.now() });
   setRunning(true);
   session = startSession(request, takeProgress, (message) =>
@@ -84,7 +85,7 @@ function stop(message: string): void {
 function takeProgress(progress: Progress): void {
   if (progress.kind === 'done') return showResult(progress.verified);
   if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
-  if (progress.kind === 'inside') return showInside(progress.part, progress.html);
+  if (progress.kind === 'inside') return showInside(progress.row, progress.html);
   if (progress.kind === 'read') counts.read += progress.bytes;
   if (progress.kind === 'opened') counts.bytes = progress.bytes;
   if (progress.kind === 'planned') counts.parts = progress.parts;
@@ -130,16 +131,16 @@ function showResult(verified: Verified): void {
   result.scrollIntoView(); // Firefox does not scroll to the focus
 }
 
-function addLook(row: Element, part: number): void {
+function addLook(element: Element, row: number): void {
+  const heading = element.querySelector('th');
   const button = makeElement('button', { type: 'button', className: 'small', textContent: 'Look inside' });
-  button.setAttribute('aria-label', `Look inside part ${part + 1}`);
-  button.addEventListener('click', () => session?.ask(part));
-  row.querySelector('th')?.append(' ', button);
+  button.setAttribute('aria-label', `Look inside ${heading?.querySelector('code')?.textContent}`);
+  button.addEventListener('click', () => session?.ask(row));
+  heading?.append(' ', button);
 }
 
-function showInside(part: Ask['part'], html: string): void {
-  if (part === 'all') return save(html, 'text/html', 'html');
-  getElement('inside-title', HTMLElement).textContent = `Part ${part + 1}`;
+function showInside(row: Ask['row'], html: string): void {
+  if (row === 'all') return save(html, 'text/html', 'html');
   const body = getElement('inside-body', HTMLElement);
   body.innerHTML = html; // already escaped
   // The sections of the full report have the same ids.

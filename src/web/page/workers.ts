@@ -11,8 +11,8 @@ const MAX_HELPERS = 8;
 const SMALL_BYTES = 4 * 2 ** 20;
 
 export type Session = {
-  /** Requests the details of a part, or the whole report as a page, which arrive as progress. */
-  ask(part: Ask['part']): void;
+  /** Requests what is inside a row, or the whole report as a page, which arrive as progress. */
+  ask(row: Ask['row']): void;
   /** Ends every worker at once. */
   end(): void;
 };
@@ -65,7 +65,7 @@ export function startSession(
   });
   first.postMessage({ kind: 'start', request, ports } satisfies Start, ports);
   return {
-    ask: (part) => first.postMessage({ kind: 'ask', part } satisfies Ask),
+    ask: (row) => first.postMessage({ kind: 'ask', row } satisfies Ask),
     end() {
       hasEnded = true;
       for (const worker of workers) worker.terminate();
@@ -73,7 +73,7 @@ export function startSession(
   };
 }
 
-function countHelpers({ tree }: Request): number {
+function countHelpers({ trees }: Request): number {
   const cores = navigator.hardwareConcurrency;
-  return countBytes(tree) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
+  return countBytes(trees) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
 }

@@ -45,8 +45,8 @@ addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask | Describ
   else if (result !== undefined) void answer(data, result);
 });
 
-async function answer({ part }: Ask, { renderPage, lookInside }: VerifiedRequest): Promise<void> {
-  post({ kind: 'inside', part, html: part === 'all' ? renderPage() : ((await lookInside?.(part)) ?? '') });
+async function answer({ row }: Ask, { renderPage, lookInside }: VerifiedRequest): Promise<void> {
+  post({ kind: 'inside', row, html: row === 'all' ? renderPage() : ((await lookInside?.(row)) ?? '') });
 }
 
 function describe({ file }: Describe): void {

@@ -10,12 +10,15 @@ import type { BlobTree } from '../sources.ts';
 export type KeyFile = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: string };
 
 export type Request = {
-  readonly tree: BlobTree;
+  /** Exports, bags, parts, or the files of signed reports; several are verified one after the other. */
+  readonly trees: readonly BlobTree[];
   readonly keys: readonly KeyFile[];
   /** DSSE files that carry signatures outside the evidence. */
   readonly envelopes: readonly File[];
   readonly asOfMs: number;
   readonly manifestDigest?: string;
+  /** What the file of the page states as its SHA-256. */
+  readonly page?: string;
 };
 
 /** Starts the first worker with the request and a port to each other worker. */
@@ -64,7 +67,7 @@ export type View = {
   readonly verdict: string;
   /** The report as escaped HTML. */
   readonly html: string;
-  /** Whether the parts of the report can be looked into. */
+  /** Whether the worker can look into the rows of the table. */
   readonly isOpen: boolean;
 };
 
@@ -77,8 +80,8 @@ export type Verified = {
   readonly notes: readonly string[];
 };
 
-/** Requests HTML from the first worker: what is inside a part, by its row, or the whole report as a page. */
-export type Ask = { readonly kind: 'ask'; readonly part: number | 'all' };
+/** Requests HTML from the first worker: what is inside a row of the table, or the whole report as a page. */
+export type Ask = { readonly kind: 'ask'; readonly row: number | 'all' };
 
 /** Requests from a new worker what a file of keys contains. */
 export type Describe = { readonly kind: 'describe'; readonly file: KeyFile };
@@ -90,6 +93,6 @@ export type Progress =
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
   | { readonly kind: 'done'; readonly verified: Verified }
-  | { readonly kind: 'inside'; readonly part: Ask['part']; readonly html: string }
+  | { readonly kind: 'inside'; readonly row: Ask['row']; readonly html: string }
   | { readonly kind: 'keys'; readonly lines: readonly string[] }
   | { readonly kind: 'failed'; readonly failure: Failure };

@@ -10,6 +10,15 @@ import { renderChainBody, renderChainPage } from '../../report/html/pages/histor
 import { sortParts } from '../../report/html/parts.ts';
 import { renderReportPage } from '../../report/html/report.ts';
 import { escapeText } from '../../report/printable.ts';
+import {
+  BEGIN_REPORTS,
+  endReports,
+  renderReportsBody,
+  renderReportsRow,
+  stateOfTotals,
+} from '../../report/html/pages/many.ts';
+import { createSummary, listContradictions } from '../../report/many/summary.ts';
+import { BEGIN_REPORTS_JSON, endReportsJson, streamReportsItem } from '../../report/many/json.ts';
 import { stableJson } from '../../report/json.ts';
 import { importPublicKeys } from '../../trust/key-set.ts';
 import {
@@ -22,7 +31,7 @@ import {
 } from '../../trust/store.ts';
 import { type Purpose, thumbprintOf } from '../../trust/trusted-key.ts';
 import type { BundleReport } from '../../verify/report.ts';
-import { verifyExport, type VerifyExportOptions } from '../../verify/export/export.ts';
+import { verifyExport } from '../../verify/export/export.ts';
 import { verifyPart } from '../../verify/part/part.ts';
 import type { VerifyProgress } from '../../verify/export/parts.ts';
 import {
@@ -56,37 +65,111 @@ export type VerifiedRequest = {
   readonly lookInside?: (row: number) => Promise<string>;
 };
 
-/** Verifies the files that the user chose, and describes the run as the command does for the same files. */
+/** Verifies what the user chose, and describes the run as the command does for the same files. */
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
-  const { tree, keys, envelopes, asOfMs, manifestDigest } = request;
-  const saved = await openSavedReport(tree);
-  if (saved !== undefined) return saved;
-  if (await holdsSignedReports(tree)) return verifySignedReports(request);
-  const trust = readKeyFiles(keys, SIGNER_PURPOSES);
-  const evidence = await openTree(tree, context.onRead);
-  context.onOpen(await countReads(evidence));
+  const [first] = request.trees;
+  if (request.trees.length === 1) {
+    const saved = await openSavedReport(first!);
+    if (saved !== undefined) return saved;
+    if (await holdsSignedReports(first!)) return verifySignedReports(request);
+  }
+  const trust = readKeyFiles(request.keys, SIGNER_PURPOSES);
+  const opened: (readonly [name: string, evidence: ChosenEvidence])[] = [];
+  for (const tree of request.trees) opened.push([tree.name, await openTree(tree, context.onRead)]);
+  const reads = await Promise.all(opened.map(([, evidence]) => countReads(evidence)));
+  context.onOpen(reads.reduce((sum, bytes) => sum + bytes, 0));
+  const verify = createVerifier(request, trust, context);
+  const results: Result[] = [];
+  for (const [name, evidence] of opened)
+    results.push({ path: name, evidence, report: await verify(name, evidence) });
+  const inside = await Promise.all(opened.map(([, evidence]) => findKeysInside(evidence, request.keys)));
+  const notes = [...new Set(inside.flat())].map(
+    (file) =>
+      `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
+  );
+  return results.length === 1 ? showResult(results[0]!, trust, notes) : showResults(results, request, notes);
+}
+
+type Finished = ReturnType<typeof finishReport>;
+type Result = { readonly path: string; readonly evidence: ChosenEvidence; readonly report: Finished };
+
+/** Verifies one after the other, so that each has all other workers. */
+function createVerifier(
+  request: Request,
+  trust: TrustStore | undefined,
+  { ports, onProgress }: RequestContext,
+): (name: string, evidence: ChosenEvidence) => Promise<Finished> {
+  const { envelopes, asOfMs, manifestDigest } = request;
   const expect = defined({ manifestDigest: manifestDigest as Digest | undefined });
-  const files = envelopes.map((file) => readStart(file, MAX_ENVELOPE_BYTES));
-  const dsse = files.length > 0 ? await Promise.all(files) : undefined;
-  const options = { asOfMs, expect, ...defined({ trust, dsse }) };
-  const report =
-    evidence.kind === 'part'
-      ? await verifyPart(evidence.access, options)
-      : await verifyWithHelpers(evidence, options, context);
-  const finished = finishReport(report, {}, describeRequest(request));
-  const verified = {
-    view: viewReport(finished, trust, true),
-    json: stableJson(finished),
-    notes: (await findKeysInside(evidence, keys)).map(
-      (file) =>
-        `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
-    ),
+  const pool =
+    ports.length === 0
+      ? undefined
+      : createPortPool(ports, { asOfMs, ...defined({ trusted: trust && listTrusted(trust) }) });
+  let parts = 0;
+  return async (name, evidence) => {
+    const before = parts;
+    const files = envelopes.map((file) => readStart(file, MAX_ENVELOPE_BYTES));
+    const dsse = files.length > 0 ? await Promise.all(files) : undefined;
+    const options = { asOfMs, expect, ...defined({ trust, dsse }) };
+    const report =
+      evidence.kind === 'part'
+        ? await verifyPart(evidence.access, options)
+        : await verifyExport(evidence.source, {
+            ...options,
+            onProgress(event) {
+              if (event.kind !== 'planned') return onProgress({ ...event, done: before + event.done });
+              parts = before + event.parts;
+              onProgress({ ...event, parts });
+            },
+            ...(pool && {
+              concurrency: ports.length * AHEAD,
+              verifyPart(path, listed) {
+                const blob = evidence.blobOf(path);
+                return blob && pool.verify({ path, blob, listed });
+              },
+            }),
+          });
+    return finishReport(report, {}, { ...describeRequest(request), path: name });
   };
-  const parts = sortParts(finished);
+}
+
+function showResult(
+  { report, evidence }: Result,
+  trust: TrustStore | undefined,
+  notes: readonly string[],
+): VerifiedRequest {
+  const parts = sortParts(report);
   return {
-    verified,
-    renderPage: () => renderReportPage(finished, defined({ trust })),
+    verified: { view: viewReport(report, trust, true), json: stableJson(report), notes },
+    renderPage: () => renderReportPage(report, defined({ trust })),
     lookInside: (row) => viewPart(parts[row]!, evidence),
+  };
+}
+
+const WORST = [1, 3, 0] as const;
+
+/** Several results as `drillproof verify` reports several paths. */
+function showResults(
+  results: readonly Result[],
+  request: Request,
+  notes: readonly string[],
+): VerifiedRequest {
+  const rows = results.map(({ path, report }) => ({ path, passed: report.run.exitCode === 0, report }));
+  const collector = createSummary();
+  for (const row of rows) collector.add(row);
+  const summary = collector.summary();
+  const unmet = listContradictions(summary);
+  const exits = [...results.map(({ report }) => report.run.exitCode), unmet.length > 0 ? 1 : 0];
+  const exitCode = WORST.find((exit) => exits.includes(exit)) ?? 1;
+  const items = rows.map(({ report, ...row }, at) => [...streamReportsItem({ ...row, result: report }, at)]);
+  const end = endReportsJson(summary, { ...describeRequest(request), exitCode, unmet });
+  const json = [BEGIN_REPORTS_JSON, ...items.flat(), end].join('');
+  const verdict = stateOfTotals(summary);
+  const title = `${summary.passed} of ${summary.paths} passed`;
+  return {
+    verified: { view: { title, verdict, html: renderReportsBody(rows, summary), isOpen: true }, json, notes },
+    renderPage: () => BEGIN_REPORTS + rows.map(renderReportsRow).join('') + endReports(summary),
+    lookInside: (row) => Promise.resolve(viewReport(results[row]!.report, undefined, false).html),
   };
 }
 
@@ -139,9 +222,9 @@ const isDocuments = ({ files }: BlobTree): boolean =>
   files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
 
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
-async function verifySignedReports({ tree, keys, asOfMs }: Request): Promise<VerifiedRequest> {
+async function verifySignedReports({ trees, keys, asOfMs }: Request): Promise<VerifiedRequest> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
-  const files = await Promise.all(Array.from(tree.files, readSignedFile));
+  const files = await Promise.all(Array.from(trees[0]!.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
   const { verdict } = chain;
   const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)), isOpen: false };
@@ -163,32 +246,12 @@ const readStart = async (file: Blob, maxBytes: number): Promise<Uint8Array> =>
 /** Parts that wait in the pool, for each worker. */
 const AHEAD = 64;
 
-function verifyWithHelpers(
-  { source, blobOf }: Extract<ChosenEvidence, { kind: 'export' }>,
-  options: VerifyExportOptions & { readonly asOfMs: number; readonly trust?: TrustStore },
-  { ports, onProgress }: RequestContext,
-): ReturnType<typeof verifyExport> {
-  if (ports.length === 0) return verifyExport(source, { ...options, onProgress });
-  const { asOfMs, trust } = options;
-  const pool = createPortPool(ports, { asOfMs, ...defined({ trusted: trust && listTrusted(trust) }) });
-  return verifyExport(source, {
-    ...options,
-    onProgress,
-    concurrency: ports.length * AHEAD,
-    verifyPart(path, listed) {
-      const blob = blobOf(path);
-      return blob && pool.verify({ path, blob, listed });
-    },
-  });
-}
-
 const unlessEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length > 0 ? list : undefined);
 
 /** The run of `drillproof verify NAME --trust … --key … --as-of …`. */
-const describeRequest = ({ tree, keys, envelopes, asOfMs, manifestDigest }: Request) => {
+const describeRequest = ({ keys, envelopes, asOfMs, manifestDigest, page }: Request) => {
   return {
-    tool: { name: 'drillproof', version: VERSION },
-    path: tree.name,
+    tool: { name: 'drillproof', version: VERSION, ...defined({ page }) },
     options: describeOptions({
       depth: 'full',
       trust: unlessEmpty(keys.flatMap(({ name, issuer }) => (issuer === undefined ? name : []))),

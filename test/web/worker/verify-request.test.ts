@@ -37,7 +37,7 @@ const verify = (name: string, files: Readonly<Record<string, Uint8Array | string
   );
   const tree = { name, files: new Map(entries), folders: [] };
   const context = { ports: [], onRead: () => {}, onOpen: () => {}, onProgress: () => {} };
-  return verifyRequest({ tree, keys: [], envelopes: [], asOfMs: 0 }, context);
+  return verifyRequest({ trees: [tree], keys: [], envelopes: [], asOfMs: 0 }, context);
 };
 
 test.each([
@@ -45,6 +45,7 @@ test.each([
   ['SHA256SUMS', 'aa  manifest.json\n', 'a text file'],
   ['empty.txt', '', 'an empty file'],
   ['build.zip', await pack([['build.json', new Uint8Array()]]), 'a build archive'],
+  ['again.zip', await pack([['export/manifest.json', new Uint8Array()]]), 'a ZIP with folders'],
 ])('a chosen file %s that is not evidence is refused by its name', async (name, bytes, kind) => {
   const message = `${name} is ${kind}, not evidence`;
   await expect(verify(name, { [name]: bytes })).rejects.toMatchObject({

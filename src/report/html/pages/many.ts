@@ -35,16 +35,24 @@ const COLUMNS: readonly Column[] = [
   ['Errors, with expected and actual values'],
 ];
 
-/** The beginning of a page about many paths; rows and the end follow, so that no report has to stay in memory. */
-export const BEGIN_REPORTS: string =
-  openDocument('Verification of many paths') +
-  markupText(html`<h1>Verification of many paths</h1>
+const TITLE = 'Verification of many paths';
+const HEAD = markupText(html`<h1>${TITLE}</h1>
 <p>The JSON report has every finding.</p>
-<div class="scroll" role="group" aria-label="Paths" tabindex="0"><table>
+`);
+const BEGIN_TABLE =
+  markupText(html`<div class="scroll" role="group" aria-label="Paths" tabindex="0"><table id="paths">
 <caption>Paths</caption>
 <thead><tr>${COLUMNS.map(([title]) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
 `);
+const END_TABLE = '</tbody></table></div>\n';
+
+/** The beginning of a page about many paths; rows and the end follow, so that no report has to stay in memory. */
+export const BEGIN_REPORTS: string = openDocument(TITLE) + HEAD + BEGIN_TABLE;
+
+/** The report of a page whose rows are all in memory. */
+export const renderReportsBody = (rows: readonly Row[], summary: Summary): string =>
+  HEAD + markupText(renderTotals(summary)) + BEGIN_TABLE + rows.map(renderReportsRow).join('') + END_TABLE;
 
 export function renderReportsRow(row: Row): string {
   const path = quote(row.path);
@@ -82,19 +90,23 @@ ${
 /** The end of the page. The totals come last, because no row stays in memory; the style shows them first. */
 export function endReports(summary: Summary | undefined): string {
   const totals = summary && renderTotals(summary);
-  return `${markupText(html`</tbody></table></div>\n${totals}`)}${DOCUMENT_END}`;
+  return `${END_TABLE}${markupText(html`${totals}`)}${DOCUMENT_END}`;
+}
+
+export function stateOfTotals({ paths, passed, verdicts, unreadable, copies }: Summary) {
+  const bad = paths - passed;
+  const differing = copies.some(({ same }) => !same);
+  if (bad === 0 && !differing && paths > 0) return 'passed';
+  return bad === unreadable + verdicts.incomplete && !differing ? 'could_not_tell' : 'failed';
 }
 
 function renderTotals(summary: Summary): Markup {
-  const { paths, passed, verdicts, unreadable, copies, causes, outcomes } = summary;
-  const bad = paths - passed;
+  const { paths, passed, copies, causes, outcomes } = summary;
   const differing = copies.filter(({ same }) => !same).length;
-  const isOpen = bad === unreadable + verdicts.incomplete && differing === 0;
-  const state = bad + differing === 0 && paths > 0 ? 'passed' : isOpen ? 'could_not_tell' : 'failed';
   const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
   return html`<section class="totals" id="totals">
     ${renderVerdict(
-      state,
+      stateOfTotals(summary),
       `${count(passed)} of ${countNoun(paths, 'path')} passed`,
       renderFacts([
         ['Verdicts', listVerdictCounts(summary).join(', ')],
