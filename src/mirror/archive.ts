@@ -2,6 +2,7 @@ import {
   AMOUNT,
   checkArguments,
   COUNT,
+  defined,
   FLAG,
   FUNCTION,
   LIST,
@@ -13,7 +14,7 @@ import {
   withMethods,
 } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
-import type { Client, ExportRef } from '../client/client.ts';
+import type { ExportItem, ExportRef } from '../client/client.ts';
 import type { Retry } from '../client/options.ts';
 import { DrillproofError } from '../errors.ts';
 import { isConnectionFailure, UNAVAILABLE_AFTER } from './fetch/all.ts';
@@ -141,6 +142,21 @@ export type Discovered = {
  */
 export type Holding = 'held' | 'present' | 'missing';
 
+/** An export in a list: of a control plane, or of an archive, whose inventory also gives the digest to expect. */
+export type ListedExport = Pick<
+  ExportItem,
+  'evidenceExportId' | 'state' | 'updatedAtMs' | 'deletion' | 'manifestDigest'
+> &
+  Pick<Wish, 'expectManifest'>;
+
+/** Lists exports. A `Client` does. */
+export type ExportList = {
+  exports(
+    projectId: string,
+    options: Pick<DiscoverOptions, 'signal' | 'onRetry'>,
+  ): AsyncIterable<ListedExport>;
+};
+
 export type DiscoverOptions = {
   /** Also returns held exports that changed since, in milliseconds since 1970; default: none. */
   readonly sinceMs?: number;
@@ -167,7 +183,7 @@ const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
  * const { wishes } = await discoverExports(client, projectId, { holdingOf: async () => 'missing' });
  */
 export async function discoverExports(
-  client: Client,
+  client: ExportList,
   projectId: string,
   options: DiscoverOptions,
 ): Promise<Discovered> {
@@ -189,7 +205,12 @@ export async function discoverExports(
       : 'missing';
     if (!isOpen) unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
     else if (holding === 'held' && item.updatedAtMs < sinceMs) kept++;
-    else (holding === 'missing' ? wishes : again).push({ projectId, evidenceExportId });
+    else
+      (holding === 'missing' ? wishes : again).push({
+        projectId,
+        evidenceExportId,
+        ...defined({ expectManifest: item.expectManifest }),
+      });
   }
   return { wishes: [...wishes, ...again], left: unavailable, kept };
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
-import type { Client, ExportRef } from '../../client/client.ts';
+import type { ExportRef } from '../../client/client.ts';
+import type { ExportList, Wish } from '../../mirror/archive.ts';
 import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
 import { INVENTORY, InventoryLog } from '../../mirror/inventory.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
@@ -9,7 +10,7 @@ import type { MirrorOptions } from '../../mirror/run.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
-import { openReplicas } from '../shared/input/replicas.ts';
+import { formatAddress, openReplicas } from '../shared/input/replicas.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { readToolName, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
@@ -43,6 +44,7 @@ export function defineMirrorCommand(command: CliCommand, cli: Cli): void {
       'list what is missing or damaged': `drillproof mirror ${ID} ${PLANE} --to ./mirror --check`,
       'once it is generated, at 1 MB per second, sharing parts with other mirrors': `drillproof mirror ${ID} ${PLANE} --to ./mirror --wait 2h --limit-rate 1M --store ./store`,
       'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
+      'copy or restore an archive': 'drillproof mirror --all --from s3://archive/exports --to ./archive',
       'list the incomplete exports of an archive': `drillproof mirror --all ${PLANE} --to ./archive --check`,
       'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
       'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
@@ -64,9 +66,14 @@ async function mirror(
   }
 }
 
-type Origin = { close?(): Promise<void> } & (
-  | { readonly client: MirrorClient; readonly exportRef: ExportRef }
-  | { readonly client: Client; readonly project: string; readonly exportRef?: undefined }
+type Source = { readonly client: MirrorClient; readonly exportRef: ExportRef };
+type Origin = { readonly baseUrl: string; close?(): Promise<void> } & (
+  | Source
+  | (ExportList & {
+      readonly exportRef?: undefined;
+      readonly project: string;
+      readonly open: (wish: Wish) => Promise<Source>;
+    })
 );
 
 async function openOrigin(
@@ -77,44 +84,68 @@ async function openOrigin(
   const { from } = options;
   if (from !== undefined) {
     const replicas = await openReplicas(cli, from);
-    const replica = await replicas.open(evidenceExportId);
-    const ref = defined({ evidenceExportId, projectId: options.project });
-    const exportRef = await readExportRef(replica, ref);
-    return { client: replica.client, exportRef, close: () => replicas.close() };
+    const open = async (id: string | undefined): Promise<Source> => {
+      const replica = await replicas.open(id);
+      const ref = defined({ evidenceExportId: id, projectId: options.project });
+      return { client: replica.client, exportRef: await readExportRef(replica, ref) };
+    };
+    const close = () => replicas.close();
+    if (options.list === undefined && options.all === undefined) {
+      const source = await open(evidenceExportId);
+      return { ...source, baseUrl: source.client.baseUrl, close };
+    }
+    return {
+      baseUrl: formatAddress(from),
+      project: options.project ?? '',
+      exports: replicas.exports,
+      open: (wish) => open(wish.evidenceExportId),
+      close,
+    };
   }
   const hint = 'Name a control plane with --url URL and --project ID, or a second mirror with --from PLACE.';
   const { client, project } = await openProject(cli, options, hint);
-  if (evidenceExportId === undefined) return { client, project };
-  return { client, exportRef: { projectId: project, evidenceExportId } };
+  const { baseUrl } = client;
+  if (evidenceExportId !== undefined)
+    return { baseUrl, client, exportRef: { projectId: project, evidenceExportId } };
+  const open = (exportRef: ExportRef) => Promise.resolve({ client, exportRef });
+  return { baseUrl, project, exports: (...list) => client.exports(...list), open };
 }
 
 async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOptions): Promise<void> {
-  const { client, exportRef } = origin;
+  const { baseUrl, exportRef } = origin;
   const stop = new AbortController();
   const signal = AbortSignal.any([cli.signal, stop.signal]);
-  const setting = await openSetting({ ...cli, signal }, client, options);
+  const setting = await openSetting({ ...cli, signal }, options);
   const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
-  watch.events.write({ type: 'run-started', tool: await readToolName(), source: client.baseUrl });
+  watch.events.write({ type: 'run-started', tool: await readToolName(), source: baseUrl });
   await reportEnd(watch, async () => {
     if (exportRef === undefined) {
-      const mirrorOrCheck = options.check === true ? checkComplete : mirrorExport;
-      const each: MirrorEach = async (wish, to, onProgress) =>
-        mirrorOrCheck(wish, {
+      const mirrorOrCheck = selectWork(options);
+      const each: MirrorEach = async (wish, to, onProgress) => {
+        const source = await origin.open(wish);
+        return mirrorOrCheck(source.exportRef, {
           ...(await setting(wish.evidenceExportId, to)),
+          client: source.client,
           onProgress,
           ...defined({ expectManifest: wish.expectManifest }),
         });
+      };
       return closeAfter(await openVolume(options.to, cli.env), async (volume) => {
         const archive = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
-        const settings = { client: origin.client, watch, each, stop, archive };
+        const settings = { source: origin, watch, each, stop, archive };
         return mirrorEach(cli, { ...options, project: origin.project }, settings);
       });
     }
     watch.events.write({ type: 'exports', exports: 1 });
-    const settings = await setting(exportRef.evidenceExportId, options.to);
+    const settings = { ...(await setting(exportRef.evidenceExportId, options.to)), client: origin.client };
     const mirrorOrCheck = options.check === true ? checkOne : mirrorOne;
     return mirrorOrCheck(cli, { exportRef, settings, watch }, options);
   });
+}
+
+function selectWork({ check, dryRun }: MirrorCommandOptions) {
+  if (dryRun === true) return checkMirror;
+  return check === true ? checkComplete : mirrorExport;
 }
 
 async function reportEnd({ events, totals }: MirrorWatch, work: () => Promise<void>): Promise<void> {

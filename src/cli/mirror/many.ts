@@ -3,11 +3,16 @@ import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { isDigest } from '../../bytes/hash.ts';
-import type { Client } from '../../client/client.ts';
 import type { Retry } from '../../client/options.ts';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { discoverExports, type Holding, mirrorMany, type Wish } from '../../mirror/archive.ts';
+import {
+  discoverExports,
+  type ExportList,
+  type Holding,
+  mirrorMany,
+  type Wish,
+} from '../../mirror/archive.ts';
 import type { MirrorCheck } from '../../mirror/check.ts';
 import type { InventoryLog, InventoryRow } from '../../mirror/inventory.ts';
 import type { OnProgress } from '../../mirror/run.ts';
@@ -46,7 +51,7 @@ type WatchedMirror = (
 ) => Promise<{ readonly manifestDigest: string; readonly tally: MirrorTally }>;
 
 /** Lists the settings that must be equal on all machines of a run. */
-function listFacts({ baseUrl }: Client, options: ManyOptions) {
+function listFacts({ baseUrl }: ManySettings['source'], options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
   const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
@@ -114,7 +119,7 @@ export type MirrorEach = (
 ) => Promise<LinkedReceipt | MirrorCheck>;
 
 type ManySettings = {
-  readonly client: Client;
+  readonly source: ExportList & { readonly baseUrl: string };
   readonly watch: MirrorWatch;
   readonly each: MirrorEach;
   readonly stop: AbortController;
@@ -127,7 +132,7 @@ type ManySettings = {
  */
 export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettings): Promise<void> {
   const { events, totals } = how.watch;
-  const verb = options.check === true ? 'checked' : 'mirrored';
+  const verb = options.check === true || options.dryRun === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
     const selection = await selectExports(cli, how, options, createRetryNotes(progress, events));
     events.write({ type: 'exports', exports: selection.wishes.length });
@@ -147,7 +152,7 @@ export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettin
 async function mirrorAlone(
   selection: Selection,
   mirrorWatched: WatchedMirror,
-  { concurrency }: ManyOptions,
+  { concurrency, dryRun }: ManyOptions,
   totals: MirrorTally,
 ): Promise<ArchiveReport> {
   const mirrored: ArchiveReport['mirrored'] = [];
@@ -156,18 +161,21 @@ async function mirrorAlone(
     mirrored.push({ evidenceExportId: wish.evidenceExportId, manifestDigest });
   };
   const outcome = await mirrorMany(selection.wishes, each, { atOnce: concurrency });
-  return { ...buildArchiveReport(outcome, mirrored, selection), transfer: describeTransfer(totals) };
+  const report = buildArchiveReport(outcome, mirrored, selection);
+  return dryRun === true
+    ? { ...report, missing: totals.missing }
+    : { ...report, transfer: describeTransfer(totals) };
 }
 
 async function mirrorShared(
   cli: Cli,
   options: ManyOptions,
-  { client, stop }: ManySettings,
+  { source, stop }: ManySettings,
   { selection, mirrorWatched }: { readonly selection: Selection; readonly mirrorWatched: WatchedMirror },
 ): Promise<ArchiveReport> {
   const work: SharedWork = {
     kind: 'mirror',
-    facts: listFacts(client, options),
+    facts: listFacts(source, options),
     items: selection.wishes.map(createItem),
     async act(data) {
       const { manifestDigest, tally } = await mirrorWatched(wishSchema.parse(data));
@@ -198,6 +206,7 @@ function watchMirrors(
     try {
       const result = await each(wish, joinPlace(to, evidenceExportId), onProgress);
       if (result.kind === 'mirror.receipt') await archive.add(buildRow(result, receipt));
+      else tally.plan(result);
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest: result.manifestDigest, tally };
     } catch (cause) {
@@ -213,21 +222,21 @@ function watchMirrors(
 
 async function selectExports(
   cli: Cli,
-  { client, archive }: ManySettings,
+  { source, archive }: ManySettings,
   options: ManyOptions,
   onRetry: OnRetry,
 ): Promise<Selection> {
   const { list, project, since, wait, check = false } = options;
   const exports: Selection =
     list === undefined
-      ? await discoverExports(client, project, {
+      ? await discoverExports(source, project, {
           unfinished: wait !== undefined,
           signal: cli.signal,
           onRetry,
           ...defined({ sinceMs: since ?? (check ? 0 : undefined) }),
           holdingOf: await openHoldings(cli, options, archive),
         })
-      : { wishes: await readWishes(cli, list, project) };
+      : { wishes: await addPins(await readWishes(cli, list, project), options, source) };
   if (exports.wishes.length + (exports.kept ?? 0) === 0)
     throw new DrillproofError('mirror.NOTHING_FOUND', 'there is no export to mirror');
   return exports;
@@ -256,6 +265,21 @@ const createRetryNotes =
     progress.note(formatRetry({ delayMs }, `the list of exports: ${readErrorMessage(error)}`));
     events.listRetry(error, delayMs);
   };
+
+/** Expects the digests that the inventory of an archive names, unless the list names others. */
+async function addPins(
+  wishes: readonly Wish[],
+  { from, project }: ManyOptions,
+  archive: ExportList,
+): Promise<readonly Wish[]> {
+  if (from === undefined) return wishes;
+  const pins = new Map<string, string | undefined>();
+  for await (const item of archive.exports(project, {})) pins.set(item.evidenceExportId, item.expectManifest);
+  return wishes.map((wish) => ({
+    ...defined({ expectManifest: pins.get(wish.evidenceExportId) }),
+    ...wish,
+  }));
+}
 
 /** Appends the id of an export to a folder or to the prefix of an address. */
 export function joinPlace(to: string, evidenceExportId: string): string {

@@ -35,12 +35,12 @@ export const mirrorOptions = (now: () => number) => [
   option('--to <place>', 'folder or s3://bucket/prefix of the mirror, new or from an earlier run').required(),
   option(
     '--from <place>',
-    'copy another mirror instead of --url: a folder or s3://bucket/prefix; every file is verified',
+    'copy another mirror instead of --url, or the mirrors of an archive with --all or --list: a folder or s3://bucket/prefix; every file is verified',
   )
-    .conflicts('--url', '--token-file', '--ca-file', '--timeout', '--list', '--all', '--queue')
+    .conflicts('--url', '--token-file', '--ca-file', '--timeout', '--queue')
     .conflicts('--wait', '--manifest'),
   option('--list <file>', 'mirror the exports named in this file, one per line; - for standard input'),
-  option('--all', 'mirror every export of the project that is available'),
+  option('--all', 'mirror every export that is available in the project, or with --from in the archive'),
   option(
     '--since <time>',
     'also read mirrors again of exports that changed since this time, or within a duration such as 14d (default: none)',
@@ -66,6 +66,9 @@ export const mirrorOptions = (now: () => number) => [
     '--s3-legal-hold',
     '--queue',
   ),
+  option('--dry-run', 'write nothing and count the exports, files and bytes that would be fetched')
+    .needs('--all', '--list')
+    .conflicts('--check', '--queue', '--store', '--wait-lock', '--s3-retain-until', '--s3-legal-hold'),
   option('--expect-manifest <digest>', 'require this SHA-256 of the manifest', parseDigest).needs(
     '[export]',
     '--from',

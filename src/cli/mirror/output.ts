@@ -178,18 +178,23 @@ const findArchiveExit = ({ exports, kept, codes }: ArchiveReport): ExitCode =>
   exports + kept === 0 ? EXIT.unchecked : worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 
 function formatArchive(report: ArchiveReport): string {
-  const { exports, complete, failed, untried, kept, left, run, transfer, failures } = report;
+  const { exports, complete, failed, untried, kept, left, run, transfer, missing, failures } = report;
   const states = Object.entries(left);
   return [
     alignFacts([
       ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
       [
         'exports',
-        `${count(exports)}: ${count(complete)} complete, ${count(failed)} failed, ${count(untried)} untried`,
+        `${count(exports)}: ${count(complete)} ${missing ? 'examined' : 'complete'}, ${count(failed)} failed, ${count(untried)} untried`,
       ],
       [
         'left',
         states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
+      ],
+      [
+        'missing',
+        missing &&
+          `${countNoun(missing.exports, 'export')}, ${countNoun(missing.files, 'file')}, ${size(missing.bytes)}`,
       ],
       ['kept', kept === 0 ? undefined : `${countNoun(kept, 'export')} that the inventory names, not read`],
       ...(transfer === undefined ? [] : listTransferFacts(transfer)),

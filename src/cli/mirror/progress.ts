@@ -1,3 +1,5 @@
+import { sumSizes } from '../../bytes/async.ts';
+import type { MirrorCheck } from '../../mirror/check.ts';
 import type { FileState, MirrorEvent, OnProgress } from '../../mirror/run.ts';
 import { formatRetry, type Progress, readErrorMessage, type Whole } from '../shared/output/progress.ts';
 
@@ -12,6 +14,8 @@ export class MirrorTally {
   moved = 0;
   failed = 0;
   retries = 0;
+  /** What a dry run found to be fetched. */
+  readonly missing = { exports: 0, files: 0, bytes: 0 };
   readonly states: Record<FileState, number> = { fetched: 0, resumed: 0, linked: 0, kept: 0 };
   private beganAtMs = Infinity;
   private endedAtMs = 0;
@@ -41,7 +45,17 @@ export class MirrorTally {
     return Math.max(0, this.endedAtMs - this.beganAtMs);
   }
 
+  plan({ faults }: MirrorCheck): void {
+    const fetched = faults.filter(({ found }) => found !== 'extra');
+    this.missing.exports += fetched.length === 0 ? 0 : 1;
+    this.missing.files += fetched.length;
+    this.missing.bytes += sumSizes(fetched);
+  }
+
   add(other: MirrorTally): void {
+    this.missing.exports += other.missing.exports;
+    this.missing.files += other.missing.files;
+    this.missing.bytes += other.missing.bytes;
     this.files += other.files;
     this.totalBytes += other.totalBytes;
     this.done += other.done;

@@ -2,7 +2,6 @@ import { resolve, sep } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { bagSink } from '../../mirror/bag-sink.ts';
 import { createPacer } from '../../mirror/pace.ts';
-import type { MirrorClient } from '../../mirror/replica.ts';
 import type { MirrorOptions } from '../../mirror/run.ts';
 import type { MirrorSink } from '../../mirror/sink.ts';
 import { isS3Url, parseS3Location, type Retention } from '../../node/s3/location.ts';
@@ -26,13 +25,12 @@ import { parseExportManifest, parseExportResource } from '../../evidence/export/
 const LEASE_WAIT_MS = 120_000;
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 
-export async function openSetting(cli: Cli, client: MirrorClient, options: MirrorCommandOptions) {
+export async function openSetting(cli: Cli, options: MirrorCommandOptions) {
   const { manifest: file, limitRate, concurrency, wait, expectManifest } = options;
   const manifest = file === undefined ? undefined : await readInput(file, MAX_MANIFEST_BYTES, cli);
   const tool = await readToolName();
   const openSink = await openSinks(cli, options);
   const common = {
-    client,
     pacer: createPacer({ concurrency, ...defined({ bytesPerSecond: limitRate }) }),
     concurrency,
     withoutLocalReports: options.withoutLocalReports === true,
@@ -41,7 +39,7 @@ export async function openSetting(cli: Cli, client: MirrorClient, options: Mirro
     now: cli.now,
     ...defined({ waitMs: wait, expectManifest, manifest }),
   };
-  return async (evidenceExportId: string, to: string): Promise<MirrorOptions> => {
+  return async (evidenceExportId: string, to: string): Promise<Omit<MirrorOptions, 'client'>> => {
     const sink = openSink(to);
     return { ...common, to: options.bagit === true ? bagSink(sink, { tool, evidenceExportId }) : sink };
   };
@@ -66,7 +64,7 @@ export function assertOneSelection(
   options: MirrorCommandOptions,
 ): void {
   const { list, all, from, to } = options;
-  if (from !== undefined) return;
+  if (from !== undefined && list === undefined && all === undefined) return;
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Pass exactly one.');

@@ -27,6 +27,10 @@ export const archiveSchema = z.strictObject({
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),
   transfer: allow(transferSchema),
+  missing: allow(
+    z.strictObject({ exports: count, files: count, bytes: count }),
+    'of a dry run: what is fetched',
+  ),
   failures: z
     .array(
       z.strictObject({

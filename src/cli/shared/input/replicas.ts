@@ -1,10 +1,16 @@
 import { pathToFileURL } from 'node:url';
+import { defined } from '../../../bytes/arguments.ts';
+import { closeAfter } from '../../../bytes/async.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { EvidenceSource } from '../../../evidence/source.ts';
+import type { ListedExport } from '../../../mirror/archive.ts';
+import { INVENTORY, type InventoryRow, parseInventory } from '../../../mirror/inventory.ts';
 import { type MirrorClient, replicaClient } from '../../../mirror/replica.ts';
 import { isS3Url } from '../../../node/s3/location.ts';
 import { openScrubArchive, type ScrubArchive } from '../../../node/scrub-archive.ts';
+import { openVolume } from '../../../node/open-volume.ts';
 import type { Cli } from '../../cli.ts';
+import { usageError } from '../options/values.ts';
 
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */
 export type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
@@ -18,8 +24,30 @@ export async function openReplicas(cli: Cli, place: string) {
       const { source } = await mirror.look();
       return { source, client: replicaClient(source, formatAddress(mirror.place)) };
     },
+    /** The mirrors of the archive as a control plane lists exports. */
+    exports: () => listMirrors(cli, archive, place),
     close: () => archive.close(),
   };
+}
+
+/**
+ * Lists the mirrors of an archive. If its inventory names one, its digest is expected, and a lost one is listed too, so that
+ * copying it fails.
+ */
+async function* listMirrors(
+  cli: Cli,
+  archive: ScrubArchive,
+  place: string,
+): AsyncGenerator<ListedExport, void, undefined> {
+  if (archive.single) throw usageError(`${place} is a mirror, not an archive`, 'Omit --all and --list.');
+  const log = await closeAfter(await openVolume(place, cli.env), (volume) => volume.log(INVENTORY).read());
+  const rows = log === undefined ? new Map<string, InventoryRow>() : parseInventory(log).exports;
+  for (const evidenceExportId of new Set([...archive.mirrors, ...rows.keys()])) {
+    const { state = 'held', manifestDigest, mirroredAtMs = 0 } = rows.get(evidenceExportId) ?? {};
+    if (state === 'removed') continue;
+    const expected = defined({ manifestDigest, expectManifest: manifestDigest });
+    yield { evidenceExportId, state: 'available', updatedAtMs: mirroredAtMs, ...expected };
+  }
 }
 
 function selectMirror({ single, mirrors }: ScrubArchive, name: string | undefined, place: string): string {
@@ -31,4 +59,4 @@ function selectMirror({ single, mirrors }: ScrubArchive, name: string | undefine
 }
 
 /** Formats a place for receipts, without secrets. */
-const formatAddress = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
+export const formatAddress = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
