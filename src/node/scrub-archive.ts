@@ -1,6 +1,7 @@
 import {
   checkArguments,
   COUNT,
+  defined,
   type MembersOf,
   OBJECT,
   optional,
@@ -16,7 +17,8 @@ import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
 import { memorySource, type SourceFile } from '../evidence/source.ts';
-import { INVENTORY } from '../mirror/inventory.ts';
+import { INVENTORY, type Inventory, type InventoryRow, parseInventory } from '../mirror/inventory.ts';
+import { openJournal } from '../scrub/journal.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
@@ -30,8 +32,12 @@ import { type ExportTree, type Level, openExport, type Volume } from './volume/v
 export type ScrubArchive = {
   /** True if the place is itself a mirror. */
   readonly single: boolean;
-  /** The names of the mirrors, sorted, with those that have a journal and no longer exist. */
+  /** The names of the mirrors, sorted, with those that the inventory or the journal names and that do not exist. */
   readonly mirrors: readonly string[];
+  /** What the archive should contain; absent without an inventory, or with a damaged one. */
+  readonly inventory?: Inventory;
+  /** Why the inventory could not be read. */
+  readonly inventoryFault?: DrillproofError;
   /** Files next to the mirrors. */
   readonly strays: readonly string[];
   /** Selects a mirror, without reading it. */
@@ -40,7 +46,7 @@ export type ScrubArchive = {
 };
 
 export type ScrubArchiveOptions = {
-  /** A folder for the journals of this archive, one file for each mirror; default `.drillproof/scrub` next to the mirrors. */
+  /** A folder for the journal of this archive; default `.drillproof/scrub` next to the mirrors. */
   readonly journal?: string;
   /** Threads that verify parts in a folder; default 1, this thread. */
   readonly jobs?: number;
@@ -54,7 +60,7 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
   env: optional(OBJECT),
 };
 
-const LOG = '.jsonl';
+const JOURNAL = 'archive.jsonl';
 
 /** Names that identify a mirror, complete or not. */
 const SIGNS: ReadonlySet<string> = new Set([
@@ -99,22 +105,43 @@ async function openArchive(
   const single = [...folders, ...files].some((name) => SIGNS.has(name));
   const { parent, name: singleName } = single ? volume.split() : { parent: volume, name: '' };
   const logs = journal === undefined ? parent.child(JOURNALS) : await openVolume(journal);
+  const records = openJournal(logs.log(JOURNAL), volume.folder === undefined ? S3_WAIT_MS : undefined);
+  const { inventory, inventoryFault } = await readInventory(parent);
+  const present = single ? [singleName] : folders.filter(isShown);
+  const missing = single
+    ? []
+    : await listMissing({ volume, present, inventory, journaled: await records.names() });
+  const mirrors = [...present, ...missing].toSorted(compareUtf8);
   const isId = evidenceExportIdSchema.safeParse(singleName).success;
-  const mirrors = folders.filter(isShown);
+  let stamps: Promise<ReadonlyMap<string, string>> | undefined;
+  const acknowledged = [...(inventory?.acknowledged.values() ?? [])];
   return {
     single,
-    mirrors: single
-      ? [singleName]
-      : [...mirrors, ...(await listMissing(logs, mirrors, volume))].toSorted(compareUtf8),
+    mirrors,
+    ...defined({ inventory, inventoryFault }),
     strays: single ? [] : files.filter((name) => isShown(name) && name !== INVENTORY),
     open(name) {
       const mirror = single ? volume : volume.child(name);
+      const listed = inventory && {
+        row: inventory.exports.get(name),
+        acknowledged: acknowledged.filter((each) => each.mirror === name),
+      };
+      let looks = 0;
       return {
         name,
         ...(!single || isId ? { evidenceExportId: name } : {}),
         place: mirror.name,
-        journal: logs.log(name + LOG),
-        look: () => readView(mirror, jobs),
+        journal: records,
+        ...defined({ listed }),
+        // All mirrors are examined at once. After a look, a mirror may have been changed by a repair.
+        async stamp() {
+          const all = looks > 0 ? parent.stamps([name]) : (stamps ??= parent.stamps(mirrors));
+          return (await all).get(name) ?? '';
+        },
+        look() {
+          looks++;
+          return readView(mirror, jobs);
+        },
         // The archive closes the connection.
         sink: async () => mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() })),
         close: () => Promise.resolve(),
@@ -124,17 +151,36 @@ async function openArchive(
   };
 }
 
-/** The names of the mirrors that were scrubbed once, by their journals, and of which nothing is left in the archive. */
-export async function listMissing(
-  journals: Volume,
-  mirrors: readonly string[],
+/** In S3, each write of the journal replaces the whole object. */
+const S3_WAIT_MS = 20_000;
+
+async function readInventory(
   archive: Volume,
-): Promise<readonly string[]> {
-  const { files } = await listIfPresent(journals);
-  const present = new Set(mirrors);
-  const names = files.filter((file) => file.endsWith(LOG)).map((file) => file.slice(0, -LOG.length));
-  const lost = names.filter((name) => !present.has(name));
-  const levels = await Promise.all(lost.map((name) => listIfPresent(archive.child(name))));
+): Promise<{ readonly inventory?: Inventory; readonly inventoryFault?: DrillproofError }> {
+  try {
+    const content = await archive.log(INVENTORY).read();
+    return content === undefined ? {} : { inventory: parseInventory(content) };
+  } catch (cause) {
+    if (cause instanceof DrillproofError) return { inventoryFault: cause };
+    throw cause;
+  }
+}
+
+type Names = {
+  readonly volume: Volume;
+  readonly present: readonly string[];
+  readonly inventory: Inventory | undefined;
+  readonly journaled: readonly string[];
+};
+
+/** Lists the mirrors that the archive should have, or that were scrubbed once, and of which nothing is left. */
+async function listMissing({ volume, present, inventory, journaled }: Names): Promise<readonly string[]> {
+  const rows = inventory?.exports ?? new Map<string, InventoryRow>();
+  const names = new Set([...rows.keys(), ...journaled]);
+  for (const name of present) names.delete(name);
+  const lost = [...names].filter((name) => rows.get(name)?.state !== 'removed');
+  // A journal may name a mirror of which the archive is a part.
+  const levels = await Promise.all(lost.map((name) => listIfPresent(volume.child(name))));
   return lost.filter((_, at) => isEmpty(levels[at]!));
 }
 

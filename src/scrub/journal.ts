@@ -1,163 +1,149 @@
 import * as z from 'zod/mini';
-import { canonicalBytes, canonicalJson } from '../bytes/json/canonical.ts';
 import { concatBytes } from '../bytes/async.ts';
+import { canonicalBytes, canonicalJson } from '../bytes/json/canonical.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
-import { digestSchema, msSchema } from '../contract/scalars.ts';
-import type { SourceFile } from '../evidence/source.ts';
-import type { Scrub, ScrubPlace } from './options.ts';
-
-/** The time and result of the last reading of a file. */
-export type JournalEntry = {
-  readonly path: string;
-  /** The identity of the file with this path when it was read; empty if it was missing. */
-  readonly identity: string;
-  readonly atMs: number;
-  readonly state: 'good' | 'bad';
-};
+import { countSchema, msSchema } from '../contract/scalars.ts';
+import { type Log, splitLines } from '../mirror/inventory.ts';
 
 const entrySchema = z.strictObject({
-  path: z.string().check(z.minLength(1)),
-  identity: z.string(),
-  atMs: msSchema,
-  state: z.enum(['good', 'bad']),
-  policy: digestSchema,
+  /** The name of the mirror; empty for the last run with `withinMs`. */
+  mirror: z.string(),
+  /** The stamp of the mirror when reading began. */
+  stamp: z.string(),
+  policy: z.string(),
+  /** When the last reading of all files began. */
+  readAtMs: z.exactOptional(msSchema),
+  files: countSchema,
+  bytes: countSchema,
+  /** A reading that was stopped: when it began, and how many parts and reports it has read in the order of the manifest. */
+  pass: z.exactOptional(z.strictObject({ startedAtMs: msSchema, done: countSchema })),
+  /** The paths of files with faults. */
+  bad: z.exactOptional(z.array(z.string())),
 });
-const lineSchema = z.extend(entrySchema, { sum: digestSchema });
+/** When a mirror was read, and what was found then. */
+export type JournalEntry = z.infer<typeof entrySchema>;
 
-const NEWLINE = 0x0a;
-/** The lines in excess of the number of files after which the journal is rewritten. */
-const SPARE_LINES = 4_096;
+const lineSchema = z.extend(entrySchema, { sum: z.string() });
 
-/** The entries that are flushed together. After a kill, at most these files are read again. */
-const BATCH = 64;
-/** The path of a file in the journal, as valid UTF-16. */
-export const journalPath = (path: string): string => path.toWellFormed();
+/** Makes a short digest. It detects damage and change, and proves nothing. */
+export const shortDigest = (bytes: Uint8Array): string => digestOf(bytes).slice('sha256:'.length, 23);
 
-/** Formats the lines of entries under a policy, each with its own checksum. */
-export function journalLines(policy: string, entries: Iterable<JournalEntry>): Uint8Array {
-  const lines = [...entries].map((entry) => {
-    const row = { ...entry, policy };
-    return `${canonicalJson({ ...row, sum: digestOf(canonicalBytes(row)) })}\n`;
-  });
+/** Formats the lines of entries, each with its own checksum. */
+export function journalLines(entries: Iterable<JournalEntry>): Uint8Array {
+  const lines = [...entries].map(
+    (entry) => `${canonicalJson({ ...entry, sum: shortDigest(canonicalBytes(entry)) })}\n`,
+  );
   return toUtf8(lines.join(''));
 }
 
 /**
- * Returns the last entry of each path that was made under this policy and not in the future. `worn` is true if the
- * journal is damaged or much too long, and must be rewritten. Damaged content is ignored: a line without its end, and all
- * lines before an invalid line, because that line may have reported that a file is bad.
+ * Returns the last entry of each mirror. Damaged content is ignored: a line without its end, and all lines before an invalid
+ * line, because that line may have reported that a file is bad.
  */
-export function readJournal(bytes: Uint8Array, policy: string, nowMs: number) {
+export function readJournal(content: Uint8Array): Map<string, JournalEntry> {
   const entries = new Map<string, JournalEntry>();
-  let lines = 0;
-  let worn = bytes.length > 0 && bytes.at(-1) !== NEWLINE;
-  for (let from = 0, to = bytes.indexOf(NEWLINE); to >= 0; from = to + 1, to = bytes.indexOf(NEWLINE, from)) {
-    lines++;
-    const row = parseLine(bytes.subarray(from, to));
-    if (row === undefined) {
-      entries.clear();
-      worn = true;
-      continue;
-    }
-    const { policy: entryPolicy, ...entry } = row;
-    entries.delete(entry.path);
-    if (entryPolicy === policy && entry.atMs <= nowMs) entries.set(entry.path, entry);
+  for (const line of splitLines(content)) {
+    const entry = parseLine(line);
+    if (entry === undefined) entries.clear();
+    else entries.set(entry.mirror, entry);
   }
-  return { entries, worn: worn || lines > entries.size + SPARE_LINES };
+  return entries;
 }
 
-function parseLine(line: Uint8Array): z.infer<typeof entrySchema> | undefined {
+function parseLine(line: Uint8Array): JournalEntry | undefined {
   try {
-    const { sum, ...row } = lineSchema.parse(parseJson(line));
-    return digestOf(canonicalBytes(row)) === sum ? row : undefined;
+    const { sum, ...entry } = lineSchema.parse(parseJson(line));
+    return shortDigest(canonicalBytes(entry)) === sum ? entry : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Reads the entries of the journal of a mirror, and rewrites a worn journal. */
-export async function readEntries(
-  { journal }: ScrubPlace,
-  { policy, now }: Scrub,
-): Promise<ReadonlyMap<string, JournalEntry>> {
-  const bytes = (await journal.read()) ?? new Uint8Array();
-  const { entries, worn } = readJournal(bytes, policy, now());
-  if (worn) await journal.update(() => journalLines(policy, entries.values()));
-  return entries;
+/** The journal of an archive. */
+export type ScrubJournal = {
+  /** Returns the entry of a mirror. */
+  find(mirror: string): Promise<JournalEntry | undefined>;
+  /** Returns the names of all mirrors in it. */
+  names(): Promise<readonly string[]>;
+  /** Adds an entry, which is durable after `flush` at the latest. */
+  save(entry: JournalEntry): Promise<void>;
+  flush(): Promise<void>;
+};
+
+/** Entries that are written together, and the longest time that one waits. After a kill, at most these are read again. */
+const BATCH = 64;
+const WAIT_MS = 2_000;
+
+/** Opens the journal in a log. Several processes may write to it. */
+export function openJournal(log: Log, waitMs = WAIT_MS): ScrubJournal {
+  let entries: Promise<Map<string, JournalEntry>> | undefined;
+  const read = () => (entries ??= log.read().then((content) => readJournal(content ?? new Uint8Array())));
+  let prepared: Promise<void> | undefined;
+  const waiting = new Map<string, JournalEntry>();
+  let sinceMs = 0;
+  let last: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    const lines = journalLines(waiting.values());
+    waiting.clear();
+    if (lines.length > 0)
+      last = last.then(() => log.update((content) => concatBytes([wholeLines(content), lines])));
+    await last;
+  };
+  return {
+    async find(mirror) {
+      // Fails before anything is read if the journal cannot be written.
+      await (prepared ??= log.update(shorten));
+      return (await read()).get(mirror);
+    },
+    names: async () => [...(await read()).keys()].filter((name) => name !== ''),
+    async save(entry) {
+      (await read()).set(entry.mirror, entry);
+      if (waiting.size === 0) sinceMs = performance.now();
+      waiting.set(entry.mirror, entry);
+      if (waiting.size >= BATCH || performance.now() - sinceMs >= waitMs) await flush();
+    },
+    flush,
+  };
 }
 
-export class JournalWriter {
-  private waiting: JournalEntry[] = [];
-  private readonly place: ScrubPlace;
-  private readonly scrub: Scrub;
-  private last: Promise<void> = Promise.resolve();
+const wholeLines = (content: Uint8Array): Uint8Array => content.subarray(0, content.lastIndexOf(0x0a) + 1);
 
-  constructor(place: ScrubPlace, scrub: Scrub) {
-    this.place = place;
-    this.scrub = scrub;
-  }
+/** The bytes by which a journal may be longer than twice its entries. */
+const SPARE_BYTES = 64 * 1024;
 
-  async add(path: string, identity: string, good: boolean): Promise<void> {
-    const state = good ? 'good' : 'bad';
-    this.waiting.push({ path: journalPath(path), identity, atMs: this.scrub.now(), state });
-    if (this.waiting.length >= BATCH) await this.flush();
-  }
-
-  /** Writes one batch after another, although several files are read at once. */
-  async flush(): Promise<void> {
-    const entries = this.waiting.splice(0);
-    if (entries.length > 0) {
-      const lines = journalLines(this.scrub.policy, entries);
-      this.last = this.last.then(() => this.place.journal.update((old) => concatBytes([old, lines])));
-    }
-    await this.last;
-  }
+/** Writes a journal anew that is much longer than its entries. */
+function shorten(content: Uint8Array): Uint8Array {
+  if (content.length < SPARE_BYTES) return content;
+  const anew = journalLines(readJournal(content).values());
+  return content.length > 2 * anew.length + SPARE_BYTES ? anew : content;
 }
 
-/** The time of a file that was never read, before every other time. */
-const NEVER = -Infinity;
+/** The time of a mirror that was never read, before every other time. */
+export const NEVER = -Infinity;
 
-/**
- * Decides if a file is due, and returns the time of its last reading. It is not due if it was good less than
- * `olderThanMs` ago and has the same identity now. A bad file is always due, and keeps its turn.
- */
-export function checkDue(
+/** What a scrub needs to know about a mirror before it reads anything. */
+export type Known = {
+  readonly entry: JournalEntry | undefined;
+  readonly stamp: string;
+  /** When it was read completely; `NEVER` if it was not, or if it changed. */
+  readonly atMs: number;
+  readonly bad: readonly string[];
+  /** The number of parts and reports that need not be read, because a stopped reading has read them. */
+  readonly done: number;
+  readonly startedAtMs?: number;
+};
+
+/** Compares the last entry of a mirror with its present stamp. An entry of another policy or in the future does not count. */
+export function compareEntry(
   entry: JournalEntry | undefined,
-  file: SourceFile | undefined,
-  nowMs: number,
-  { olderThanMs }: Pick<Scrub, 'olderThanMs'>,
-): { readonly atMs: number; readonly due: boolean } {
-  if (entry === undefined) return { atMs: NEVER, due: true };
-  const same = file?.identity !== undefined && file.identity === entry.identity;
-  const young = nowMs - entry.atMs < olderThanMs;
-  return { atMs: entry.atMs, due: !(same && young && entry.state === 'good') };
-}
-
-/** Finds the oldest time at which a file was last read; `-Infinity` if a file was never read. */
-export function findOldest(files: readonly SourceFile[], entries: ReadonlyMap<string, JournalEntry>): number {
-  if (files.length === 0) return NEVER;
-  const timeOf = ({ path }: SourceFile): number => entries.get(journalPath(path))?.atMs ?? NEVER;
-  return files.reduce((oldest, file) => Math.min(oldest, timeOf(file)), Infinity);
-}
-
-/**
- * Selects the files of a mirror that are due. The mirror is due too if a file in the journal is missing now or was missing
- * then.
- */
-export function selectDueFiles(
-  files: readonly SourceFile[],
-  entries: ReadonlyMap<string, JournalEntry>,
-  nowMs: number,
-  scrub: Pick<Scrub, 'olderThanMs'>,
-): { readonly dueFiles: readonly SourceFile[]; readonly isDue: boolean } {
-  const listed = new Set(files.map(({ path }) => journalPath(path)));
-  const hasMissing = [...entries.values()].some(
-    ({ path, identity, state }) => !listed.has(path) && (identity !== '' || state === 'bad'),
-  );
-  const dueFiles = files.filter(
-    (file) => checkDue(entries.get(journalPath(file.path)), file, nowMs, scrub).due,
-  );
-  return { dueFiles, isDue: files.length === 0 || dueFiles.length > 0 || hasMissing };
+  stamp: string,
+  { policy, now }: { readonly policy: string; readonly now: () => number },
+): Known {
+  const { readAtMs = NEVER, bad = [], pass } = entry ?? {};
+  const isUsable = entry?.policy === policy && entry.stamp === stamp && stamp !== '' && readAtMs <= now();
+  if (!isUsable) return { entry, stamp, atMs: NEVER, bad: [], done: 0 };
+  if (pass === undefined || pass.startedAtMs > now()) return { entry, stamp, atMs: readAtMs, bad, done: 0 };
+  return { entry, stamp, atMs: readAtMs, bad, ...pass };
 }

@@ -1,10 +1,19 @@
 import { checkArguments, FUNCTION, OBJECT } from '../bytes/arguments.ts';
 import { closeAfter, rejectWithReason, sumSizes } from '../bytes/async.ts';
+import { toUtf8 } from '../bytes/text/encoding.ts';
 import type { Code } from '../codes/catalogue.ts';
 import { DrillproofError } from '../errors.ts';
 import { isEvidence } from '../verify/export/mirror-files.ts';
-import { findOldest, readEntries, selectDueFiles } from './journal.ts';
-import { readScrub, SCRUB_OPTIONS, type Scrub, type ScrubOptions, type ScrubPlace } from './options.ts';
+import { compareEntry, type Known, NEVER, shortDigest } from './journal.ts';
+import { markKnown } from './known.ts';
+import {
+  readScrub,
+  SCRUB_OPTIONS,
+  type Scrub,
+  type ScrubOptions,
+  type ScrubPlace,
+  type ScrubView,
+} from './options.ts';
 import {
   decideOutcome,
   ifReadable,
@@ -28,50 +37,53 @@ import { readMirror } from './visit.ts';
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   checkArguments({ place: OBJECT, options: SCRUB_OPTIONS }, { place, options });
-  return rejectWithReason(options.signal, () => scrubDue(place, options));
+  return rejectWithReason(options.signal, () => scrubAlone(place, options));
 }
 
-async function scrubDue(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
-  const scrub = readScrub(options);
-  const before = await readBefore(place, scrub);
-  if (isMissing(before)) return reportMissing(place);
-  if (!before.isDue) return countUnread(place, before);
-  await place.journal.update((content) => content); // fails before anything is read if the journal cannot be written
-  return readMirror(place, scrub, before);
+async function scrubAlone(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
+  try {
+    return await scrubDue(place, readScrub(options));
+  } finally {
+    await place.journal.flush();
+  }
 }
 
-type Checked = Awaited<ReturnType<typeof readBefore>>;
-
-async function readBefore(place: ScrubPlace, scrub: Scrub) {
-  const entries = await readEntries(place, scrub);
+async function scrubDue(place: ScrubPlace, scrub: Scrub): Promise<MirrorScrub> {
+  const known = compareEntry(await place.journal.find(place.name), await findStamp(place), scrub);
+  const { entry, atMs, bad, startedAtMs } = known;
+  const isYoung = scrub.now() - atMs < scrub.olderThanMs;
+  if (isYoung && bad.length === 0 && startedAtMs === undefined)
+    return countUnread(place, entry ?? { files: 0, bytes: 0 }, true);
   const view = await place.look();
-  const files = [...view.files.values()];
-  return { view, entries, files, ...selectDueFiles(files, entries, scrub.now(), scrub) };
+  if (isMissing(view)) return reportMissing(place, view);
+  // Of a mirror that was read not long ago, only the documents and the files with faults are read.
+  const onlyBad = isYoung && startedAtMs === undefined && entry !== undefined;
+  const rest: Known = onlyBad ? { ...known, done: Infinity, startedAtMs: entry.readAtMs! } : known;
+  return readMirror(place, scrub, { view, known: rest });
 }
 
-/** True for a place without any file, which has a name only because of a journal or an empty folder. */
-const isMissing = ({ files, view }: Checked): boolean => files.length === 0 && !view.unfinished;
+async function findStamp(place: ScrubPlace): Promise<string> {
+  const stamp = await place.stamp();
+  return stamp === '' ? '' : shortDigest(toUtf8(stamp));
+}
+
+/** True for a place without any file, which has a name only because of the inventory, the journal or an empty folder. */
+const isMissing = ({ files, unfinished }: ScrubView): boolean => files.size === 0 && !unfinished;
 
 const NONE = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
 
-function reportMissing({ name, place }: ScrubPlace): MirrorScrub {
-  const faults = toFaults([missingFinding(place)], '');
+async function reportMissing(place: ScrubPlace, view: ScrubView): Promise<MirrorScrub> {
+  const { name } = place;
+  const faults = await markKnown(place, view, toFaults([missingFinding(place.place)], ''));
   return { name, outcome: decideOutcome(faults, 0), ...NONE, faults };
 }
 
+type Size = { readonly files: number; readonly bytes: number };
+
 /** Builds the result of a mirror of which nothing was read. */
-function countUnread({ name }: ScrubPlace, { files, dueFiles, isDue }: Checked): MirrorScrub {
-  return {
-    name,
-    outcome: isDue ? 'unread' : 'good',
-    files: files.length,
-    read: 0,
-    readBytes: 0,
-    young: files.length - dueFiles.length,
-    left: dueFiles.length,
-    leftBytes: sumSizes(dueFiles),
-    faults: [],
-  };
+function countUnread({ name }: ScrubPlace, { files, bytes }: Size, isYoung: boolean): MirrorScrub {
+  const counts = isYoung ? { young: files } : { left: files, leftBytes: bytes };
+  return { name, outcome: isYoung ? 'good' : 'unread', ...NONE, files, ...counts, faults: [] };
 }
 
 /** Lists the remaining faults of some files of a mirror after a repair. The documents are always read again. */
@@ -81,9 +93,12 @@ export async function checkAgain(
   paths: ReadonlySet<string>,
 ): Promise<readonly ScrubFault[]> {
   const scrub = readScrub(options);
-  const before = await readBefore(place, scrub);
-  if (isMissing(before)) return reportMissing(place).faults;
-  const { faults, evidenceExportId } = await readMirror(place, scrub, before, paths);
+  const stamp = await findStamp(place);
+  const view = await place.look();
+  if (isMissing(view)) return (await reportMissing(place, view)).faults;
+  const entry = await place.journal.find(place.name);
+  const known = { entry, stamp, atMs: NEVER, bad: entry?.bad ?? [], done: 0 };
+  const { faults, evidenceExportId } = await readMirror(place, scrub, { view, known }, paths);
   return evidenceExportId === undefined ? [...faults, ...reportUnverified(paths)] : faults;
 }
 
@@ -122,36 +137,94 @@ export async function scrubMany(
 
 async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMany>): Promise<void> {
   const scrub = readScrub(options);
-  let started = 0;
-  for (const name of await sortByAge(archive, options, scrub)) {
-    options.signal?.throwIfAborted();
-    await closeAfter(archive.open(name), async (place) => {
-      const isLate = started++ > 0 && scrub.now() >= scrub.untilMs;
-      const result = async () => {
-        const before = isLate ? await readBefore(place, scrub) : undefined;
-        return before === undefined || isMissing(before)
-          ? scrubDue(place, options)
-          : countUnread(place, before);
-      };
-      await each(await reportUnreadable(place, result, options.signal), place);
-    });
+  const [first = ''] = archive.mirrors;
+  const { mirrors, share, run } = await planRun(archive, scrub, options.signal);
+  const isSharing = scrub.withinMs !== undefined;
+  let [started, readBytes] = [0, 0];
+  const scrubNext = (place: ScrubPlace, { known, isOverdue }: (typeof mirrors)[number]) => {
+    const isSpent =
+      isSharing && !isOverdue && started > 0 && (readBytes >= share.bytes || started >= share.mirrors);
+    const isLate = started > 0 && scrub.now() >= scrub.untilMs;
+    const isYoung = scrub.now() - known.atMs < (isSharing ? Infinity : scrub.olderThanMs);
+    if ((isSpent || (isLate && !isYoung)) && known.bad.length === 0)
+      return reportUnlessMissing(place, known, isSpent && isYoung);
+    started++;
+    const maxBytes = isOverdue ? Infinity : share.bytes - readBytes;
+    const limits = isSharing ? { maxBytes, olderThanMs: isSpent ? Infinity : 0 } : {};
+    return scrubDue(place, { ...scrub, ...limits });
+  };
+  try {
+    for (const row of mirrors) {
+      options.signal?.throwIfAborted();
+      await closeAfter(archive.open(row.name), async (place) => {
+        const result = await reportUnreadable(place, () => scrubNext(place, row), options.signal);
+        readBytes += result.readBytes;
+        await each(result, place);
+      });
+    }
+    if (isSharing) await archive.open(first).journal.save(run);
+  } finally {
+    if (archive.mirrors.length > 0) await archive.open(first).journal.flush();
   }
 }
 
-async function sortByAge(archive: Mirrors, options: ScrubOptions, scrub: Scrub): Promise<readonly string[]> {
-  const ages: { readonly name: string; readonly oldestMs: number }[] = [];
+/** Reports a mirror that is not read in this run. A missing one is missing in every run. */
+async function reportUnlessMissing(
+  place: ScrubPlace,
+  { entry, done }: Known,
+  isYoung: boolean,
+): Promise<MirrorScrub> {
+  const known = entry ?? place.listed?.row;
+  const view = known === undefined || (await place.stamp()) === '' ? await place.look() : undefined;
+  if (view !== undefined && isMissing(view)) return reportMissing(place, view);
+  const files = view === undefined ? [] : [...view.files.values()];
+  const { files: all, bytes } = known ?? { files: files.length, bytes: sumSizes(files) };
+  return countUnread(place, { files: isYoung ? all : all - done, bytes }, isYoung);
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Orders the mirrors: with an age, those with known faults first; then those that were read longest ago. With `withinMs`,
+ * also decides the share of this run, and which mirrors are read although it is used up, because their time ends before the
+ * next run. As long as no size is known, the share is one of mirrors.
+ */
+async function planRun(archive: Mirrors, scrub: Scrub, signal: AbortSignal | undefined) {
+  const { withinMs = Infinity, olderThanMs, policy } = scrub;
+  const nowMs = scrub.now();
+  let lastMs = nowMs - DAY_MS;
+  const rows = [];
   for (const name of archive.mirrors) {
-    options.signal?.throwIfAborted();
-    const oldestMs = await closeAfter(archive.open(name), async (place) => {
-      const entries = await readEntries(place, scrub); // a journal that cannot be read ends the run
-      // A mirror that cannot be listed is reported when it has its turn.
-      const view = await ifReadable(() => place.look());
-      return findOldest([...(view?.files.values() ?? [])], entries);
-    });
-    ages.push({ name, oldestMs });
+    signal?.throwIfAborted();
+    const place = archive.open(name);
+    const entry = await place.journal.find(name); // a journal that cannot be read ends the run
+    if (rows.length === 0) lastMs = (await place.journal.find(''))?.readAtMs ?? lastMs;
+    // A mirror that cannot be examined is reported when it has its turn.
+    const known = compareEntry(entry, (await ifReadable(() => findStamp(place))) ?? '', scrub);
+    const { row } = place.listed ?? {};
+    const isUnread = known.atMs === NEVER && withinMs < Infinity;
+    const ageMs = isUnread ? (row?.mirroredAtMs ?? NEVER) : known.atMs;
+    rows.push({ name, known, bytes: entry?.bytes ?? row?.bytes, ageMs });
   }
-  // The difference of two infinities is not a number.
-  return ages.toSorted((a, b) => a.oldestMs - b.oldestMs || 0).map(({ name }) => name);
+  const sinceMs = Math.max(0, Math.min(nowMs - lastMs, withinMs));
+  const part = withinMs === Infinity ? 1 : sinceMs / withinMs;
+  const sizes = rows.flatMap(({ bytes }) => bytes ?? []);
+  const mean = sizes.reduce((sum, bytes) => sum + bytes, 0) / Math.max(1, sizes.length);
+  const isFirst = ({ known }: { readonly known: Known }) => olderThanMs > 0 && known.bad.length > 0;
+  return {
+    mirrors: rows
+      // The difference of two infinities is not a number.
+      .toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)) || a.ageMs - b.ageMs || 0)
+      .map((row) => ({
+        ...row,
+        isOverdue: row.ageMs !== NEVER && row.ageMs + withinMs <= nowMs + sinceMs,
+      })),
+    share: {
+      bytes: sizes.length === 0 ? Infinity : mean * rows.length * part,
+      mirrors: sizes.length === 0 ? Math.ceil(rows.length * part) : Infinity,
+    },
+    run: { mirror: '', stamp: '', policy, readAtMs: nowMs, files: 0, bytes: 0 },
+  };
 }
 
 /** Failures of the journal, without which no run can continue where the last one ended. */
@@ -159,6 +232,7 @@ const FATAL: ReadonlySet<Code> = new Set<Code>([
   'io.READ_ONLY',
   'io.DISK_FULL',
   'io.WRITE_FAILED',
+  'io.LOCKED',
   'internal.BUG',
 ]);
 

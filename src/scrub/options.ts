@@ -9,14 +9,15 @@ import {
   TEXT,
 } from '../bytes/arguments.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { type Digest, digestOf } from '../bytes/hash.ts';
+import type { Digest } from '../bytes/hash.ts';
 import type { TrustStore } from '../trust/store.ts';
 import type { Depth } from '../verify/report.ts';
 import { type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
-import type { Log } from '../mirror/inventory.ts';
+import type { Acknowledgement, InventoryRow } from '../mirror/inventory.ts';
 import type { MirrorSink } from '../mirror/sink.ts';
+import { type ScrubJournal, shortDigest } from './journal.ts';
 
 /** The options of `scrubMirror` and `scrubMany`. Only `tool` is required. Times are milliseconds. */
 export type ScrubOptions = {
@@ -30,6 +31,11 @@ export type ScrubOptions = {
   readonly expectManifest?: Digest;
   /** Skips files that were good within this time, in milliseconds; default 0, which skips none. */
   readonly olderThanMs?: number;
+  /**
+   * Reads everything within this time: each run of `scrubMany` reads a share of all bytes that is proportional to the time
+   * since the last one, those first that were read longest ago. It replaces `olderThanMs`.
+   */
+  readonly withinMs?: number;
   /** No file is started after this time, except the first one; default: no limit. */
   readonly untilMs?: number;
   /** Files read at the same time; default 1. */
@@ -48,6 +54,7 @@ export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
   secondOpinion,
   expectManifest: optional(TEXT),
   olderThanMs: optional(AMOUNT),
+  withinMs: optional(AMOUNT),
   untilMs: optional(AMOUNT),
   jobs: optional(COUNT),
   signal,
@@ -84,8 +91,11 @@ export function readScrub(options: ScrubOptions) {
       depth: policy.depth,
     },
     /** The digest of all options that decide if a file is good. */
-    policy: digestOf(canonicalBytes(policy)),
+    policy: shortDigest(canonicalBytes(policy)),
     olderThanMs: options.olderThanMs ?? 0,
+    withinMs: options.withinMs,
+    /** No file is started after this many bytes, except the first one. */
+    maxBytes: Infinity,
     untilMs: options.untilMs ?? Infinity,
     jobs,
     report: options.onProgress ?? ((): void => undefined),
@@ -93,7 +103,7 @@ export function readScrub(options: ScrubOptions) {
   };
 }
 
-/** One mirror of an archive, and the journal of its scrubs. */
+/** One mirror of an archive, and the journal of the archive. */
 export type ScrubPlace = {
   /** The name in the archive: that of the folder, or the last step of the prefix. */
   readonly name: string;
@@ -101,7 +111,14 @@ export type ScrubPlace = {
   readonly evidenceExportId?: string;
   /** The path or address, for messages. */
   readonly place: string;
-  readonly journal: Log;
+  readonly journal: ScrubJournal;
+  /** What the inventory of the archive says about it; absent without an inventory. */
+  readonly listed?: {
+    readonly row?: InventoryRow | undefined;
+    readonly acknowledged: readonly Acknowledgement[];
+  };
+  /** Returns the present stamp of the mirror: it changes if a file is added, removed or replaced. */
+  stamp(): Promise<string>;
   /** Lists the mirror as it is now. */
   look(): Promise<ScrubView>;
   /** Opens the mirror as the target of a repair. */

@@ -1,6 +1,8 @@
+import { defined } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
 import { codeFacts } from '../codes/facts.ts';
 import { DrillproofError } from '../errors.ts';
+import type { Acknowledgement } from '../mirror/inventory.ts';
 import { finding } from '../verify/finding.ts';
 import type { Finding } from '../verify/report.ts';
 import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
@@ -11,6 +13,10 @@ export type ScrubFault = {
   readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
   readonly code: Code;
   readonly message: string;
+  /** The digest or value that it should have, if one is known. */
+  readonly expected?: string;
+  /** Who accepted it, if exactly this was acknowledged. It then fails nothing. */
+  readonly acknowledged?: Pick<Acknowledgement, 'by' | 'reason' | 'atMs'>;
   /** The result of a repair; absent if none was requested. */
   readonly repair?: 'repaired' | { readonly code: Code; readonly message: string };
 };
@@ -42,11 +48,12 @@ const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = 
 export const toFaults = (findings: readonly Finding[], path = EXPORT_MANIFEST): ScrubFault[] =>
   findings
     .filter(({ severity, class: kind }) => severity === 'error' || kind === 'extra')
-    .map(({ code, class: kind, message, path: place }) => ({
+    .map(({ code, class: kind, message, path: place, expected }) => ({
       path: place?.split('#')[0] ?? path,
       found: code === 'io.NOT_FOUND' ? 'missing' : (FOUND[kind] ?? 'damaged'),
       code,
       message,
+      ...defined({ expected }),
     }));
 
 /** Compares the name of a mirror with the export in it. */
@@ -62,7 +69,7 @@ export function checkName(
   ];
 }
 
-/** The finding about a mirror of which only an empty folder or a journal exists. */
+/** The finding about a mirror of which only a name or an empty folder exists. */
 export function missingFinding(place: string): Finding {
   const message = `${place} has no file: the folder is empty or does not exist`;
   return finding('scrub.MIRROR_MISSING', 'export', { message });
@@ -73,7 +80,9 @@ export const isError = ({ code }: Pick<ScrubFault, 'code'>): boolean => codeFact
 
 /** Damage counts more than unreadable files, and a mirror with unread files is never good. */
 export function decideOutcome(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
-  const open = faults.filter((fault) => isError(fault) && fault.repair !== 'repaired');
+  const open = faults.filter(
+    (fault) => isError(fault) && fault.repair !== 'repaired' && fault.acknowledged === undefined,
+  );
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
   if (open.length > 0) return 'unreadable';
   return left > 0 ? 'unread' : 'good';

@@ -1,29 +1,27 @@
+import { isDigest } from '../bytes/hash.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
 import { defined } from '../bytes/arguments.ts';
 import { mapConcurrently, sumSizes, turn } from '../bytes/async.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
 import type { SourceFile } from '../evidence/source.ts';
 import { finding } from '../verify/finding.ts';
+import type { Finding } from '../verify/report.ts';
 import { type PartVerifier, verifyListedPart } from '../verify/part/listed-part.ts';
 import { resolveSettings } from '../verify/options.ts';
 import { verifyLocalReport } from '../verify/export/local-report.ts';
-import { type Documents, readDocuments } from './documents.ts';
+import { readDocuments } from './documents.ts';
 import { isEvidence } from '../verify/export/mirror-files.ts';
-import { type JournalEntry, journalPath, JournalWriter, checkDue } from './journal.ts';
+import type { Known } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
 import { checkName, decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
-
-/** The journal and the list of files before anything is read. */
-type Before = {
-  readonly view: ScrubView;
-  readonly entries: ReadonlyMap<string, JournalEntry>;
-};
+import { markKnown } from './known.ts';
 
 /** One pass over a mirror. */
-type Visit = Before & {
+type Visit = {
   readonly place: ScrubPlace;
   readonly scrub: Scrub;
-  readonly journal: JournalWriter;
+  readonly view: ScrubView;
+  readonly known: Known;
   /** Reads these parts and reports instead of those that are due. */
   readonly only: ReadonlySet<string> | undefined;
 };
@@ -35,35 +33,38 @@ type Unit = {
   readonly verify: (view: ScrubView, file: SourceFile | undefined) => Promise<ScrubFault[]>;
 };
 
-/** Reads the documents of a mirror, then its parts and reports that are due, oldest first. */
+/**
+ * Reads the documents of a mirror, then its parts and reports in the order of the manifest, and writes the journal. A
+ * reading that was stopped is continued.
+ * @param only reads these parts and reports instead, which does not count as a reading of the mirror
+ */
 export async function readMirror(
   place: ScrubPlace,
   scrub: Scrub,
-  before: Before,
+  { view: first, known }: Pick<Visit, 'view' | 'known'>,
   only?: ReadonlySet<string>,
 ): Promise<MirrorScrub> {
-  const journal = new JournalWriter(place, scrub);
-  try {
-    return await readAll({ ...before, place, scrub, journal, only });
-  } finally {
-    await journal.flush();
-  }
-}
-
-async function readAll(visit: Visit): Promise<MirrorScrub> {
-  const { place, scrub } = visit;
-  const documents = await readDocuments(place, visit.view, scrub);
+  const { row } = place.listed ?? {};
+  const digest = row?.manifestDigest;
+  const expect = isDigest(digest) ? { manifestDigest: digest } : undefined;
+  const verify = { ...defined({ expect }), ...scrub.verify };
+  const documents = await readDocuments(place, first, { ...scrub, verify });
   const { view, tree } = documents;
-  const threads = visit.only === undefined ? await view.startThreads?.(scrub.verify) : undefined;
+  const visit: Visit = { place, scrub, view, known, only };
+  const threads = only === undefined ? await view.startThreads?.(scrub.verify) : undefined;
   try {
     const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
-    const others = await recordDocuments(visit, documents, new Set(units.map(({ path }) => path)));
-    const { files, bytes, faults, ...counts } = await readUnits(visit, view, units);
-    const all = sortFaults([
+    const listed = new Set(units.map(({ path }) => path));
+    const others = [...view.files.values()].filter(
+      ({ path }) => !listed.has(path) && (tree.manifest !== undefined || !isEvidence(path)),
+    );
+    const before = [
       ...toFaults(checkName(place.evidenceExportId, tree.manifest)),
+      ...toFaults(checkListed(place, view), ''),
       ...documents.faults,
-      ...faults,
-    ]);
+    ];
+    const { files, bytes, faults, ...counts } = await readUnits(visit, units, before);
+    const all = await markKnown(place, view, sortFaults([...before, ...faults]));
     return {
       name: place.name,
       ...defined({
@@ -72,8 +73,8 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
       }),
       outcome: decideOutcome(all, counts.left),
       files: view.files.size,
-      read: others.files + files,
-      readBytes: others.bytes + bytes,
+      read: others.length + files,
+      readBytes: sumSizes(others) + bytes,
       ...counts,
       faults: all,
     };
@@ -82,37 +83,42 @@ async function readAll(visit: Visit): Promise<MirrorScrub> {
   }
 }
 
-/** Records every file that is not a part or report. `readDocuments` has read them. */
-async function recordDocuments(
-  { journal, entries }: Visit,
-  { view, tree, faults }: Documents,
-  units: ReadonlySet<string>,
-) {
-  const complete = tree.manifest !== undefined;
-  const faulty = new Set(faults.map(({ path }) => path));
-  const others = [...view.files.values()].filter(({ path }) => !units.has(path));
-  for (const { path, identity = '' } of others)
-    await journal.add(path, identity, complete && !faulty.has(path));
-  // Missing files, and faulty files outside the export (tag files of a bag), stay due until they are right.
-  for (const path of new Set([...faulty, ...entries.keys()]))
-    if (path !== '' && !view.files.has(path) && !units.has(path))
-      await journal.add(path, '', !faulty.has(path));
-  const read = others.filter(({ path }) => complete || !isEvidence(path));
-  return { files: read.length, bytes: sumSizes(read) };
+/** Compares a mirror with the inventory of its archive, which also names a receipt. */
+function checkListed({ place, listed }: ScrubPlace, { files }: ScrubView): readonly Finding[] {
+  if (listed === undefined) return [];
+  const { receipt } = listed.row ?? {};
+  if (listed.row?.state !== 'held')
+    return [finding('inventory.UNLISTED', 'export', { message: `the inventory does not name ${place}` })];
+  if (receipt === undefined || files.has(receipt)) return [];
+  const message = `the inventory names ${receipt}, which is missing`;
+  return [finding('receipt.MISSING', 'export', { path: receipt, message })];
 }
 
-async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]) {
-  const { place, scrub, only } = visit;
-  const due = selectDue(visit, view, units);
-  if (only === undefined)
-    scrub.report({ type: 'planned', name: place.name, files: due.length, bytes: sumSizes(due) });
-  let started = 0;
-  const results = await mapConcurrently(due, scrub.jobs, async (unit) => {
+/** The parts and reports that are read before the journal is written again. */
+const BATCH = 64;
+
+async function readUnits(visit: Visit, units: readonly Unit[], before: readonly ScrubFault[]) {
+  const { place, scrub, only, known } = visit;
+  const { done } = known;
+  const bad = new Set(known.bad);
+  const isDue = (path: string, at: number) => only?.has(path) ?? (at >= done || bad.has(path));
+  const due = units.map((unit, at) => ({ unit, at })).filter(({ unit, at }) => isDue(unit.path, at));
+  const bytes = due.reduce((sum, { unit }) => sum + unit.bytes, 0);
+  if (only === undefined) scrub.report({ type: 'planned', name: place.name, files: due.length, bytes });
+  const progress = new Progress(visit, units, before);
+  let [started, startedBytes] = [0, 0];
+  const readNext = async ({ unit, at }: (typeof due)[number]) => {
     if (started++ % 16 === 0) await turn();
     scrub.verify.signal?.throwIfAborted();
-    const isLate = only === undefined && started > 1 && scrub.now() >= scrub.untilMs;
-    return isLate ? { unit } : { unit, result: await readUnit(visit, view, unit) };
-  });
+    const isLate = scrub.now() >= scrub.untilMs || startedBytes >= scrub.maxBytes;
+    if (only === undefined && started > 1 && isLate) return { unit };
+    startedBytes += unit.bytes;
+    const result = await readStable(place, visit.view, unit);
+    scrub.report({ type: 'read', name: place.name, path: unit.path, bytes: unit.bytes });
+    await progress.add(at, unit.path, result.faults);
+    return { unit, result };
+  };
+  const results = await withSaved(progress, () => mapConcurrently(due, scrub.jobs, readNext));
   const unread = results.filter(({ result }) => result === undefined).map(({ unit }) => unit);
   const read = results.filter(({ result }) => (result?.identity ?? '') !== '').map(({ unit }) => unit);
   return {
@@ -125,28 +131,63 @@ async function readUnits(visit: Visit, view: ScrubView, units: readonly Unit[]) 
   };
 }
 
-function selectDue({ scrub, entries, only }: Visit, view: ScrubView, units: readonly Unit[]): Unit[] {
-  if (only !== undefined) return units.filter(({ path }) => only.has(path));
-  const nowMs = scrub.now();
-  return units
-    .map((unit) => {
-      const entry = entries.get(journalPath(unit.path));
-      return { unit, ...checkDue(entry, view.files.get(unit.path), nowMs, scrub) };
-    })
-    .filter(({ due }) => due)
-    .toSorted((a, b) => a.atMs - b.atMs || 0)
-    .map(({ unit }) => unit);
+async function withSaved<T>(progress: Progress, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await progress.save();
+  }
+}
+
+/** Records in the journal how far a reading came. */
+class Progress {
+  private readonly visit: Visit;
+  private readonly startedAtMs: number;
+  private readonly finished: boolean[];
+  private readonly bad: Set<string>;
+  private done: number;
+  private waiting = 0;
+
+  constructor(visit: Visit, units: readonly Unit[], before: readonly ScrubFault[]) {
+    const { scrub, known, only } = visit;
+    this.visit = visit;
+    this.done = known.done;
+    this.startedAtMs = known.startedAtMs ?? scrub.now();
+    this.finished = units.map((_, at) => at < known.done);
+    const paths = new Set(units.map(({ path }) => path));
+    // Faults of documents are found anew in every visit, and those of parts that are not read remain.
+    const remaining = known.bad.filter((path) => paths.has(path) && only?.has(path) !== true);
+    this.bad = new Set([...before.map(({ path }) => path), ...remaining]);
+  }
+
+  async add(at: number, path: string, faults: readonly ScrubFault[]): Promise<void> {
+    this.finished[at] = true;
+    if (faults.length > 0) this.bad.add(path);
+    else this.bad.delete(path);
+    while (this.finished[this.done] === true) this.done++;
+    if (++this.waiting % BATCH === 0) await this.save();
+  }
+
+  save(): Promise<void> {
+    const { place, scrub, view, known, only } = this.visit;
+    const isWhole = this.done >= this.finished.length;
+    const readAtMs = only === undefined && isWhole ? this.startedAtMs : known.entry?.readAtMs;
+    const pass = { startedAtMs: this.startedAtMs, done: this.done };
+    return place.journal.save({
+      mirror: place.name,
+      stamp: known.stamp,
+      policy: scrub.policy,
+      ...defined({ readAtMs }),
+      files: view.files.size,
+      bytes: sumSizes([...view.files.values()]),
+      ...(only === undefined && !isWhole && { pass }),
+      ...(this.bad.size > 0 && { bad: [...this.bad] }),
+    });
+  }
 }
 
 /** The most readings of a file that changes. */
 const TRIES = 4;
-
-async function readUnit({ place, scrub, journal }: Visit, view: ScrubView, unit: Unit) {
-  const reading = await readStable(place, view, unit);
-  scrub.report({ type: 'read', name: place.name, path: unit.path, bytes: unit.bytes });
-  await journal.add(unit.path, reading.identity, reading.faults.length === 0);
-  return reading;
-}
 
 /** Verifies a file that another process may be writing. A fault counts if the file did not change meanwhile. */
 async function readStable(place: ScrubPlace, first: ScrubView, unit: Unit) {

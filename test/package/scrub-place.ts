@@ -6,9 +6,12 @@ export const makePlace = (source: EvidenceSource = memorySource({})): ScrubPlace
   name: 'evexp_000000000001',
   place: 'memory',
   journal: {
-    read: async () => Buffer.alloc(0),
-    update: async () => undefined,
+    find: async () => undefined,
+    names: async () => [],
+    save: async () => undefined,
+    flush: async () => undefined,
   },
+  stamp: async () => 'a',
   async look() {
     const files = (await source.files()).map((file) => [file.path, { ...file, identity: 'a' }] as const);
     return { source, files: new Map(files), unfinished: false };

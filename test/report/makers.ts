@@ -149,7 +149,14 @@ export const toolSourceReport = (over: Partial<ToolSourceReport> = {}): ToolSour
 /** The report on a scrub of one mirror, which has a fault if it is damaged. */
 export function scrubReport(name: string, found: 'good' | 'damaged'): ScrubReport {
   const numbers = { files: 3, read: 3, readBytes: 30, young: 0, left: 0, leftBytes: 0 };
-  const fault = { mirror: name, path: 'parts/1.zip', code: 'part.DIGEST_MISMATCH', message: 'm' } as const;
+  const fault = {
+    mirror: name,
+    path: 'parts/1.zip',
+    code: 'part.DIGEST_MISMATCH',
+    message: 'm',
+    severity: 'error',
+    action: 'a',
+  } as const;
   return {
     schemaVersion: 1,
     kind: 'scrub',
@@ -161,6 +168,7 @@ export function scrubReport(name: string, found: 'good' | 'damaged'): ScrubRepor
     results: [{ name, outcome: found, ...numbers }],
     faults: found === 'good' ? [] : [{ ...fault, found }],
     moreFaults: 0,
+    knownFaults: 0,
     strays: ['stray'],
   };
 }

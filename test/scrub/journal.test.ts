@@ -1,130 +1,133 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/bytes/hash.ts';
-import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
+import { canonicalJson } from '../../src/bytes/json/canonical.ts';
+import { toUtf8 } from '../../src/bytes/text/encoding.ts';
+import type { Log } from '../../src/mirror/inventory.ts';
 import {
-  journalLines,
-  findOldest,
-  readJournal,
-  selectDueFiles,
-  checkDue,
+  compareEntry,
   type JournalEntry,
+  journalLines,
+  NEVER,
+  openJournal,
+  readJournal,
 } from '../../src/scrub/journal.ts';
 import { forAll } from '../support/property.ts';
 
 const NOW = 1_790_000_000_000;
-const POLICY = digestOf(toUtf8('policy'));
-const OTHER = digestOf(toUtf8('other policy'));
-
-const entry = (path: string, rest: Partial<JournalEntry> = {}): JournalEntry => ({
-  path,
-  identity: '1:2:3',
-  atMs: NOW - 1_000,
-  state: 'good',
+const entry = (mirror: string, rest: Partial<JournalEntry> = {}): JournalEntry => ({
+  mirror,
+  stamp: 's',
+  policy: 'p',
+  readAtMs: NOW - 1_000,
+  files: 14,
+  bytes: 1_000,
   ...rest,
 });
-const read = (bytes: Uint8Array) => readJournal(bytes, POLICY, NOW);
 const join = (...all: Uint8Array[]): Uint8Array => Buffer.concat(all);
+const namesIn = (bytes: Uint8Array) => [...readJournal(bytes).keys()];
 
-const entries = fc.array(
+const rows = fc.array(
   fc.record({
-    path: fc.constantFrom('a', 'b', 'parts/c.zip'),
-    identity: fc.string(),
-    atMs: fc.integer({ min: 0, max: NOW }),
-    state: fc.constantFrom('good' as const, 'bad' as const),
+    mirror: fc.constantFrom('a', 'b', 'evexp_0123456789ab'),
+    stamp: fc.string(),
+    policy: fc.string(),
+    readAtMs: fc.integer({ min: 0, max: NOW }),
+    files: fc.nat(),
+    bytes: fc.nat(),
+    bad: fc.array(fc.string({ unit: 'grapheme' })),
   }),
   { maxLength: 12 },
 );
 
+/** A log in memory, which counts its updates. */
+function memoryLog(content: Uint8Array = new Uint8Array()): Log & { updates: number; content: Uint8Array } {
+  return {
+    content,
+    updates: 0,
+    async read() {
+      return this.content;
+    },
+    async update(change) {
+      this.updates++;
+      this.content = change(this.content);
+    },
+  };
+}
+
 describe('a journal', () => {
-  test('returns the last entry of each path', () => {
-    forAll(100, [entries], (rows) => {
-      const { entries: last, worn } = read(journalLines(POLICY, rows));
-      expect(last).toEqual(new Map(rows.map((row) => [row.path, row])));
-      expect(worn).toBe(false);
+  test('returns the last entry of each mirror', () => {
+    forAll(100, [rows], (all) => {
+      expect(readJournal(journalLines(all))).toEqual(new Map(all.map((row) => [row.mirror, row])));
     });
   });
 
   test('never throws and never returns an entry that was not written, whatever the bytes', () => {
     forAll(100, [fc.uint8Array({ maxLength: 300 })], (bytes) => {
-      expect(read(bytes).entries.size).toBe(0);
+      expect(readJournal(bytes).size).toBe(0);
     });
   });
 
   test('returns no entry that was not written if bytes are changed, cut or added', () => {
     forAll(
       100,
-      [entries, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 5 }), fc.nat(5)],
-      (rows, at, put, cut) => {
-        const whole = journalLines(POLICY, rows);
+      [rows, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 5 }), fc.nat(5)],
+      (all, at, put, cut) => {
+        const whole = journalLines(all);
         const from = at % (whole.length + 1);
-        const spoilt = join(whole.subarray(0, from), put, whole.subarray(from + cut));
-        for (const row of read(spoilt).entries.values()) expect(rows).toContainEqual(row);
+        const written = new Set(all.map((row) => canonicalJson(row)));
+        const spoiled = join(whole.subarray(0, from), put, whole.subarray(from + cut));
+        for (const row of readJournal(spoiled).values()) expect(written).toContain(canonicalJson(row));
       },
     );
   });
 
-  test('that ends within a line returns the lines before it', () => {
-    const [first, second] = [journalLines(POLICY, [entry('a')]), journalLines(POLICY, [entry('b')])];
-    for (let end = 0; end < second.length; end++) {
-      const journal = read(join(first, second.subarray(0, end)));
-      expect([...journal.entries.keys()]).toEqual(['a']);
-      expect(journal.worn).toBe(end > 0);
+  test('ignores a line without its end, and every line before an invalid one', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => journalLines([entry(name)])) as [Buffer, Buffer, Buffer];
+    expect(namesIn(join(a, b.subarray(0, -1)))).toEqual(['a']);
+    expect(namesIn(join(a, toUtf8('{}\n'), b, c))).toEqual(['b', 'c']);
+  });
+
+  test('is written in batches, and without the line that a dead process left', async () => {
+    const log = memoryLog(join(journalLines([entry('a')]), toUtf8('{"mirror"')));
+    const journal = openJournal(log, 60_000);
+    for (let n = 0; n < 70; n++) await journal.save(entry(`mirror-${n}`));
+    expect(log.updates).toBe(1);
+    await journal.flush();
+    expect([log.updates, namesIn(log.content).length]).toEqual([2, 71]);
+  });
+
+  test('that is much longer than its entries is written anew before it is used', async () => {
+    const line = journalLines([entry('a')]);
+    const short = memoryLog(join(...Array.from({ length: 100 }, () => line)));
+    const long = memoryLog(join(...Array.from({ length: 1_000 }, () => line)));
+    for (const log of [short, long]) expect(await openJournal(log).find('a')).toEqual(entry('a'));
+    expect([short.content.length, long.content.length]).toEqual([line.length * 100, line.length]);
+  });
+});
+
+describe('an entry', () => {
+  const how = { policy: 'p', now: () => NOW };
+  test.each<[string, Partial<JournalEntry>, number]>([
+    ['of the same mirror', {}, NOW - 1_000],
+    ['of another stamp', { stamp: 'other' }, NOW - 1_000],
+    ['of a mirror without a stamp', { stamp: '' }, NOW - 1_000],
+    ['of another policy', { policy: 'other' }, NOW - 1_000],
+    ['of this millisecond', { readAtMs: NOW }, NOW],
+    ['of the future', { readAtMs: NOW + 1 }, NOW + 1],
+  ])('%s counts only if it is the right one', (title, change, atMs) => {
+    const counts = title === 'of the same mirror' || title === 'of this millisecond';
+    const known = compareEntry(entry('a', change), 's', how);
+    expect(known.atMs).toBe(counts ? atMs : NEVER);
+    expect(compareEntry(entry('a', { ...change, stamp: '' }), '', how).atMs).toBe(NEVER);
+  });
+
+  test('continues a stopped reading, but not one that began in the future', () => {
+    for (const [startedAtMs, done] of [
+      [NOW, 3],
+      [NOW + 1, 0],
+    ] as const) {
+      const stopped = entry('a', { pass: { startedAtMs, done: 3 } });
+      expect(compareEntry(stopped, 's', how).done).toBe(done);
     }
   });
-
-  test('returns no entry from before an invalid line, which may have reported a bad file', () => {
-    const broken = toUtf8('{"path":"a"}\n');
-    const lines = [journalLines(POLICY, [entry('a')]), broken, journalLines(POLICY, [entry('b')])];
-    const journal = read(join(...lines));
-    expect([[...journal.entries.keys()], journal.worn]).toEqual([['b'], true]);
-  });
-
-  test('ignores entries of another policy, and those that they replaced', () => {
-    const lines = [journalLines(POLICY, [entry('a')]), journalLines(OTHER, [entry('a'), entry('b')])];
-    expect(read(join(...lines)).entries.size).toBe(0);
-  });
-
-  test('ignores entries of the future', () => {
-    expect(read(journalLines(POLICY, [entry('a', { atMs: NOW + 1 })])).entries.size).toBe(0);
-    expect(read(journalLines(POLICY, [entry('a', { atMs: NOW })])).entries.size).toBe(1);
-  });
-
-  test('refuses a line with the checksum of another line', () => {
-    const text = fromUtf8(journalLines(POLICY, [entry('a', { state: 'bad' })]));
-    expect(read(toUtf8(text.replace('"bad"', '"good"'))).entries.size).toBe(0);
-  });
-
-  test('is worn if it has many more lines than paths', () => {
-    const line = journalLines(POLICY, [entry('a')]);
-    expect(read(join(...Array<Uint8Array>(4_097).fill(line))).worn).toBe(false);
-    expect(read(join(...Array<Uint8Array>(4_098).fill(line))).worn).toBe(true);
-  });
-});
-
-const file = (path: string, identity = '1:2:3') => ({ path, bytes: 1, regular: true, identity });
-
-const isDue = (last: JournalEntry | undefined, current = file('a'), olderThanMs = 1_000): boolean =>
-  checkDue(last, current, NOW, { olderThanMs }).due;
-
-test('a file is due unless the same file was good within the requested age', () => {
-  expect(isDue(entry('a', { atMs: NOW - 999 }))).toBe(false);
-  expect(isDue(entry('a', { atMs: NOW - 1_000 }))).toBe(true);
-  expect(isDue(entry('a', { atMs: NOW, state: 'bad' }))).toBe(true);
-  expect(isDue(entry('a', { atMs: NOW }), file('a', '1:2:4'))).toBe(true);
-  expect(isDue(undefined)).toBe(true);
-  expect(isDue(entry('a', { atMs: NOW }), file('a'), 0)).toBe(true);
-});
-
-test('a mirror is due if a file is due, a file is missing, or it has no files', () => {
-  const journal = new Map(['a', 'b'].map((path) => [path, entry(path)]));
-  const how = { olderThanMs: 10_000 };
-  expect(selectDueFiles([file('a'), file('b')], journal, NOW, how).isDue).toBe(false);
-  expect(selectDueFiles([file('a')], journal, NOW, how).isDue).toBe(true);
-  expect(selectDueFiles([], new Map(), NOW, how).isDue).toBe(true);
-});
-
-test('a file is due first if it was never read', () => {
-  expect(findOldest([file('a'), file('b')], new Map([['a', entry('a')]]))).toBe(-Infinity);
-  expect(findOldest([file('a')], new Map([['a', entry('a', { atMs: 5 })]]))).toBe(5);
 });

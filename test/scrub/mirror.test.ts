@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/source.ts';
+import type { Log } from '../../src/mirror/inventory.ts';
+import { openJournal } from '../../src/scrub/journal.ts';
 import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
 import type { MirrorScrub } from '../../src/scrub/result.ts';
 import type { ScrubOptions, ScrubPlace, ScrubView } from '../../src/scrub/options.ts';
@@ -22,16 +24,21 @@ async function makeView(files: Files, identity: string, source = memorySource(fi
 }
 
 /** A place with the next of these views at each look, then always the last. Its journal is in memory. */
-function makePlace(...views: readonly Promise<ScrubView>[]): ScrubPlace & { readonly looks: () => number } {
+function makePlace(
+  ...views: readonly Promise<ScrubView>[]
+): ScrubPlace & { readonly looks: () => number; readonly log: Log } {
   let content = Buffer.alloc(0);
   let looks = 0;
+  const log: Log = {
+    read: () => Promise.resolve(content),
+    update: async (change) => void (content = Buffer.from(change(content))),
+  };
   return {
     name: 'evexp_000000000001',
     place: 'memory',
-    journal: {
-      read: () => Promise.resolve(content),
-      update: async (change) => void (content = Buffer.from(change(content))),
-    },
+    journal: openJournal(log),
+    log,
+    stamp: async () => 'stamp',
     look: () => views[Math.min(looks++, views.length - 1)]!,
     sink: () => Promise.reject(new Error('nothing is written')),
     close: () => Promise.resolve(),
@@ -110,12 +117,12 @@ describe('a scrub of unreadable files', () => {
 async function makeJournal(agoMs: number): Promise<Uint8Array> {
   const place = makePlace(makeView(sample.files, 'a'));
   await scrubMirror(place, { ...OPTIONS, now: () => NOW - agoMs });
-  return (await place.journal.read())!;
+  return (await place.log.read())!;
 }
 
 async function scrubWith(journal: Uint8Array, olderThanMs: number): Promise<string> {
   const place = makePlace(makeView(rotten(), 'a'));
-  await place.journal.update(() => journal);
+  await place.log.update(() => journal);
   return (await scrubMirror(place, { ...OPTIONS, olderThanMs })).outcome;
 }
 

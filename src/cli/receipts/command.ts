@@ -13,8 +13,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
-import { JOURNALS } from '../../evidence/export/receipt.ts';
-import { listMissing } from '../../node/scrub-archive.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import { checkName, missingFinding } from '../../scrub/result.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type EvidenceSource, memorySource, readWhole, recognizeKind } from '../../evidence/source.ts';
@@ -194,10 +193,17 @@ const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
 type ReceiptTree = {
   readonly source: EvidenceSource;
   readonly single?: string;
-  /** The names of mirrors that were scrubbed and no longer exist. */
+  /** The names of mirrors that should exist, and do not. */
   listMissing(mirrors: readonly string[]): Promise<readonly string[]>;
   close(): Promise<void>;
 };
+
+async function listGone(archive: ScrubArchive, mirrors: readonly string[]): Promise<readonly string[]> {
+  if (archive.single) return [];
+  const names = archive.mirrors.filter((name) => !mirrors.includes(name));
+  const views = await Promise.all(names.map((name) => archive.open(name).look()));
+  return names.filter((_, at) => views[at]!.files.size === 0);
+}
 
 const listNone = () => Promise.resolve([]);
 
@@ -207,7 +213,8 @@ async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
     const volume = await openVolume(path, cli.env);
     return {
       source: volume.source(),
-      listMissing: (mirrors) => listMissing(volume.child(JOURNALS), mirrors, volume),
+      listMissing: async (mirrors) =>
+        closeAfter(await openScrubArchive(path, { env: cli.env }), (archive) => listGone(archive, mirrors)),
       close: () => volume.close(),
     };
   }

@@ -3,8 +3,8 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { SCRUB, scrub } from './run.ts';
 
 const MORE = `
-Files that were read longest ago come first. A journal next to the mirrors
-records when each file was read, with which version and policy; it is not proof.
+Mirrors that were read longest ago come first. A journal next to the mirrors
+records when each was read, with which version and policy; it is not proof.
 
 Nothing else is written without --repair-from. Repaired bytes are verified and
 flushed before they replace a damaged file.
@@ -19,9 +19,10 @@ export function defineScrubCommand(command: CliCommand, cli: Cli): void {
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')
     .perform(SCRUB, (options, place: string) => scrub(cli, place, options))
     .examples({
+      'everything within 90 days': 'drillproof scrub ./archive --within 90d',
       'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
-      'a read-only archive, with the journals elsewhere':
-        'drillproof scrub /mnt/archive --journal ./journals --older-than 30d',
+      'a read-only archive, with the journal elsewhere':
+        'drillproof scrub /mnt/archive --journal ./journal --older-than 30d',
       'repair from a second archive': 'drillproof scrub ./archive --repair-from s3://second/archive',
       'repair from the control plane':
         'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',

@@ -1,4 +1,4 @@
-import { count, countNoun } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { size } from '../../report/text/page.ts';
 import { renderScrubPage } from '../../report/html/pages/scrub.ts';
@@ -40,7 +40,19 @@ export async function writeScrub(
 }
 
 function formatScrub(totals: ScrubProduct, outcome: string, place: string): string {
-  const { outcomes, mirrors, read, readBytes, young, left, leftBytes, faults, moreFaults, strays } = totals;
+  const {
+    outcomes,
+    mirrors,
+    read,
+    readBytes,
+    young,
+    left,
+    leftBytes,
+    faults,
+    knownFaults,
+    moreFaults,
+    strays,
+  } = totals;
   const { run } = totals;
   const rest = [
     [outcomes.damaged, 'damaged'],
@@ -55,6 +67,7 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
     ['read', `${countNoun(read, 'file')}, ${size(readBytes)}`],
     ['young', young === 0 ? undefined : `${countNoun(young, 'file')} found good not long ago`],
     ['left', left === 0 ? undefined : `${countNoun(left, 'file')}, ${size(leftBytes)}, for another run`],
+    ['faults', knownFaults === 0 ? undefined : `${count(countNew(totals))} new, ${count(knownFaults)} known`],
     ['strays', strays.length === 0 ? undefined : strays.join(', ')],
   ]);
   const rows = faults.map(formatFault);
@@ -64,19 +77,31 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
     : `${lines}\n${formatActions(faults)}${formatTable(['found', 'file', 'code', 'why'], rows)}${more}`;
 }
 
+const countNew = ({ faults, moreFaults, knownFaults }: ScrubTotals): number =>
+  faults.filter(({ repair }) => repair !== 'repaired').length + moreFaults - knownFaults;
+
 /** The path of a file in a mirror, or of the mirror itself. */
 export const joinPath = (mirror: string, path: string): string =>
   path === '' ? mirror : `${mirror}/${path}`;
 
-function formatFault({ found, mirror, path, code, message, repair }: TalliedFault): readonly string[] {
+function formatFault(fault: TalliedFault): readonly string[] {
+  const { found, mirror, path, code, message, repair, acknowledged } = fault;
   const file = joinPath(mirror, path);
+  if (acknowledged !== undefined) {
+    const { by, reason, atMs } = acknowledged;
+    return [`${found}, known`, file, code, `${message}; accepted by ${by} on ${isoTime(atMs)}: ${reason}`];
+  }
   if (typeof repair !== 'object') return [repair ?? found, file, code, message];
   return [`${found}, not repaired`, file, code, `${message}; ${repair.code}: ${repair.message}`];
 }
 
 /** The advice of each code in the table, once; the faults stay last. */
 function formatActions(faults: readonly TalliedFault[]): string {
-  const codes = new Set(faults.flatMap(({ code, repair }) => (repair === 'repaired' ? [] : [code])));
+  const codes = new Set(
+    faults.flatMap(({ code, repair, acknowledged }) =>
+      repair === 'repaired' || acknowledged !== undefined ? [] : [code],
+    ),
+  );
   const lines = [...codes].map((code) => `to do (${code}): ${codeEntry(code).action}\n`);
   return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
@@ -99,6 +124,7 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
     left: 0,
     leftBytes: 0,
     moreFaults: 0,
+    knownFaults: 0,
   };
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
@@ -113,7 +139,9 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
       for (const name of ['files', 'read', 'readBytes', 'young', 'left', 'leftBytes'] as const)
         sums[name] += result[name];
       for (const fault of newFaults) {
-        if (faults.length < MAX_FAULTS) faults.push({ mirror: result.name, ...fault });
+        if (fault.acknowledged !== undefined) sums.knownFaults++;
+        const { severity, action } = codeEntry(fault.code);
+        if (faults.length < MAX_FAULTS) faults.push({ mirror: result.name, ...fault, severity, action });
         else sums.moreFaults++;
       }
     },

@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
+import { INVENTORY } from '../../mirror/inventory.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import type { JobResult } from '../../node/queue/queue.ts';
 import { mirrorScrubSchema } from '../../report/many/scrubs.ts';
-import { isError, type MirrorScrub } from '../../scrub/result.ts';
+import { decideOutcome, isError, type MirrorScrub, toFaults } from '../../scrub/result.ts';
+import { findingsOf } from '../../verify/finding.ts';
 import { repairMirror } from '../../scrub/repair.ts';
 import type { ScrubEvent, ScrubOptions } from '../../scrub/options.ts';
 import { scrubMany } from '../../scrub/mirror.ts';
@@ -44,7 +46,16 @@ export const SCRUB = [
   option('--for <duration>', 'start no further file after this time, such as 10m', parseDuration).conflicts(
     '--queue',
   ),
-  option('--older-than <duration>', 'skip files that were good within this time, such as 30d', parseDuration),
+  option(
+    '--older-than <duration>',
+    'skip mirrors that were read within this time and have not changed, such as 30d',
+    parseDuration,
+  ),
+  option(
+    '--within <duration>',
+    'read everything within this time, such as 90d: in each run a share for the time since the last one',
+    parseDuration,
+  ).conflicts('--older-than', '--queue'),
   option('--depth <depth>', 'digest compares every file with its digest; full reads every object')
     .choices(['digest', 'full'])
     .default('digest'),
@@ -52,7 +63,7 @@ export const SCRUB = [
   option('--second-opinion', 'at full depth: verify everything with a second implementation too'),
   option(
     '--journal <dir>',
-    'folder of the journals (default: .drillproof/scrub next to the mirrors)',
+    'folder of the journal (default: .drillproof/scrub next to the mirrors)',
   ).conflicts('--queue'),
   option(
     '--repair-from <place>',
@@ -101,6 +112,8 @@ type ScrubWork = {
 const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Promise<ScrubProduct> =>
   withProgress(cli, 'scrubbed', 'mirrors', async (progress) => {
     const { totals, add } = createTally(work.archive);
+    const { inventoryFault } = work.archive;
+    if (inventoryFault !== undefined) add(reportInventory(inventoryFault));
     const scrubSome = createScrubber(work, options, progress);
     try {
       if (options.queue !== undefined)
@@ -111,6 +124,12 @@ const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Prom
       throw withAdvice(error);
     }
   });
+
+/** A damaged inventory is reported like a damaged mirror, and the mirrors are read without it. */
+function reportInventory(error: DrillproofError): MirrorScrub {
+  const faults = toFaults(findingsOf(error, 'export', ''), '').map((fault) => ({ ...fault, path: '' }));
+  return { name: INVENTORY, outcome: decideOutcome(faults, 0), ...NOTHING, faults };
+}
 
 type AddScrub = (result: MirrorScrub) => void;
 type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
@@ -161,12 +180,13 @@ function withAdvice(error: unknown): unknown {
 }
 
 function printFaults(progress: Progress, { name, faults }: MirrorScrub): void {
-  for (const { found, path, code } of faults.slice(0, 10))
-    if (isError({ code })) progress.note(`${found}: ${joinPath(name, path)}: ${code}`);
+  for (const { found, path, code, acknowledged } of faults.slice(0, 10))
+    if (isError({ code }) && acknowledged === undefined)
+      progress.note(`${found}: ${joinPath(name, path)}: ${code}`);
 }
 
 async function readScrubOptions(cli: Cli, options: ScrubCommandOptions): Promise<ScrubOptions> {
-  const { olderThan, depth, jobs, expectManifest } = options;
+  const { olderThan, within, depth, jobs, expectManifest } = options;
   return {
     tool: await readToolName(),
     depth,
@@ -178,6 +198,7 @@ async function readScrubOptions(cli: Cli, options: ScrubCommandOptions): Promise
       expectManifest,
       secondOpinion: await loadSecondOpinion(options.secondOpinion),
       olderThanMs: olderThan,
+      withinMs: within,
       untilMs: options.for && cli.now() + options.for,
     }),
   };
@@ -224,19 +245,20 @@ async function scrubShared(
   return run;
 }
 
+const NOTHING = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+
 const outputSchema = z.object({ scrub: mirrorScrubSchema });
 
 function readScrub(result: JobResult): MirrorScrub {
   const name = result.data['mirror'] ?? '';
   if (result.state === 'done') return outputSchema.parse(result.output).scrub;
-  const nothing = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
   if (result.state === 'waiting' || result.state === 'active')
-    return { name, outcome: 'unread', ...nothing, faults: [] };
+    return { name, outcome: 'unread', ...NOTHING, faults: [] };
   const { code, message } = readJobError(result);
   return {
     name,
     outcome: 'unreadable',
-    ...nothing,
+    ...NOTHING,
     faults: [{ path: '', found: 'unreadable', code, message }],
   };
 }

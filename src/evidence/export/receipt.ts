@@ -124,7 +124,7 @@ export const isReceiptPath = (path: string): boolean => RECEIPT_PATH.test(path);
 
 /** The folder in a mirror for its lock, its claim and unfinished files, on the same disk, so that a rename is atomic. */
 export const PRIVATE = '.drillproof-mirror';
-/** The folder of the journals next to the mirrors. A mirror at the root of a bucket contains it. */
+/** The folder of the journal of an archive, next to its mirrors. A mirror at the root of a bucket contains it. */
 export const JOURNALS = '.drillproof/scrub';
 const WORK =
   /^\.drillproof-mirror\/(?:lock(?:\.[0-9a-f]{12})?|claim\.json|lease\/\d{9}|partial\/[0-9a-f]{64}\.(?:partial|etag|draft|linked))$|^\.drillproof\/scrub\/\.?[^/]+\.jsonl(?:\.[0-9a-f]{12}\.part)?$/;

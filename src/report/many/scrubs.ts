@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { countSchema as count } from '../../contract/scalars.ts';
+import { SEVERITIES } from '../../codes/entry.ts';
 import { codeSchema } from '../../verify/report-schema.ts';
 
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
@@ -19,6 +20,12 @@ const faultSchema = z.strictObject({
   found: z.literal(['damaged', 'missing', 'unreadable', 'extra']),
   code: codeSchema,
   message: z.string(),
+  expected: z.exactOptional(z.string()),
+  acknowledged: z.exactOptional(
+    z
+      .strictObject({ by: z.string(), reason: z.string(), atMs: count })
+      .check(z.describe('who accepted exactly this damage')),
+  ),
   repair: z.exactOptional(
     z.union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })]),
   ),
@@ -36,8 +43,11 @@ export const scrubSchema = z.strictObject({
   outcomes,
   ...numbers,
   results: z.array(scrubbedSchema),
-  faults: z.array(z.extend(faultSchema, { mirror: z.string() })).check(z.describe('the first of them')),
+  faults: z
+    .array(z.extend(faultSchema, { mirror: z.string(), severity: z.enum(SEVERITIES), action: z.string() }))
+    .check(z.describe('the first of them')),
   moreFaults: count,
+  knownFaults: count.check(z.describe('faults that were acknowledged, which fail nothing')),
   strays: z.array(z.string()),
   run: z.exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) })),
 });

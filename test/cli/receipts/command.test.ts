@@ -16,8 +16,10 @@ const inArchive = (): string => `archive/${served.ids[0]}`;
 
 beforeAll(async () => {
   served = await servedExports();
-  for (let run = 0; run < 3; run++)
+  for (let run = 0; run < 3; run++) {
+    await rm(served.path(`${inArchive()}/SHA256SUMS`), { force: true }); // a run that changes nothing writes no receipt
     expect((await served.call(`mirror ${served.ids[0]} --to ${inArchive()} --quiet`)).code).toBe(0);
+  }
   const [last = ''] = (await listReceipts(inArchive())).slice(-1);
   head = digestOf(await readFile(served.path(`${inArchive()}/receipts/${last}`)));
 });
@@ -123,7 +125,7 @@ describe('drillproof receipts', () => {
     await rename(served.path(`kept/${first}`), served.path('away'));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     const scrubbed = await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');
-    expect(scrubbed).toContain('remove its folder and its journal too');
+    expect(scrubbed).toContain('acknowledge it');
     await mkdir(served.path(`kept/${first}`));
     await expectResult(served.run('receipts verify kept'), 1, 'scrub.MIRROR_MISSING');
     await expectResult(served.run('scrub kept'), 1, 'scrub.MIRROR_MISSING');

@@ -11,7 +11,9 @@ import {
   exportId,
   listFaults,
   makeArchive,
+  makeExportWithId,
   makeOneMirror,
+  mirrorInto,
   newFolder,
   partOf,
   rot,
@@ -68,7 +70,7 @@ describe('a mirror that a journal names and that is gone', () => {
       expect(results.find(({ name }) => name === exportId(2))).toMatchObject({ outcome: 'damaged' });
       expect([results.length, listFaults(results)]).toEqual([3, missing]);
     }
-    await rm(join(root, `.drillproof/scrub/${exportId(2)}.jsonl`));
+    await rm(join(root, '.drillproof'), { recursive: true });
     expect(listFaults(await scrubArchive(root))).toEqual([]);
   });
 
@@ -265,7 +267,7 @@ describe('a journal', () => {
     const file = partOf(folder);
     await cp(file, `${file}.new`, { preserveTimestamps: true });
     await rename(`${file}.new`, file);
-    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good', young: 3 });
+    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good', young: 0, read: 9 });
   });
 
   test('can be in another folder, and then nothing is written to the archive', async () => {
@@ -274,13 +276,13 @@ describe('a journal', () => {
     const journal = await newFolder();
     await scrub({ journal });
     expect(await readdir(root, { recursive: true })).toEqual(before);
-    expect(await readdir(journal)).toEqual([`${exportId(1)}.jsonl`]);
+    expect(await readdir(journal)).toEqual(['archive.jsonl']);
     expect((await scrub({ journal, olderThanMs: DAY })).read).toBe(0);
   });
 
-  test('is rewritten if it has many more lines than the mirror has files', async () => {
+  test('is rewritten if it has many more lines than the archive has mirrors', async () => {
     const { root, scrub } = await makeOneMirror();
-    const file = join(root, '.drillproof/scrub', `${exportId(1)}.jsonl`);
+    const file = join(root, '.drillproof/scrub/archive.jsonl');
     await scrub();
     const once = await readFile(file, 'utf8');
     await writeFile(file, once.repeat(500));
@@ -315,7 +317,7 @@ test('scrubs with a time limit read all files over time, oldest first, and repor
   const seen: string[] = [];
   const remaining: number[] = [];
   for (let n = 0; n < 40 && remaining.at(-1) !== 0; n++) {
-    const slice = await scrubSlice(root, n, 20_000, 400 * DAY);
+    const slice = await scrubSlice(root, n, 10_000, 400 * DAY);
     seen.push(...slice.read);
     remaining.push(slice.remaining);
   }
@@ -323,6 +325,43 @@ test('scrubs with a time limit read all files over time, oldest first, and repor
   expect(remaining).toEqual(remaining.toSorted((a, b) => b - a));
   expect(remaining.at(-1)).toBe(0);
   expect([seen.length, new Set(seen).size]).toEqual([15, 15]);
+});
+
+/** Scrubs an archive of small mirrors each day, and returns the names of the mirrors that were read. */
+async function scrubDaily(root: string, day: number, withinMs: number): Promise<string[]> {
+  const read = new Set<string>();
+  const onProgress = (event: { type: string; name: string }) =>
+    void (event.type === 'read' && read.add(event.name));
+  await scrubArchive(root, { now: () => NOW + day * DAY, withinMs, onProgress });
+  return [...read];
+}
+
+test('scrubs within a time read an equal share each day, and everything in time, while the archive grows', async () => {
+  const { root } = await makeArchive({ mirrors: 8, parts: 1 });
+  const last = new Map<string, number>();
+  let longest = 0;
+  const shares: number[] = [];
+  for (let day = 0; day < 40; day++) {
+    if (day >= 10 && day < 18) await mirrorInto(join(root, exportId(day)), await makeExportWithId(day, 1));
+    const read = await scrubDaily(root, day, 8 * DAY);
+    for (const name of read) {
+      longest = Math.max(longest, day - (last.get(name) ?? day));
+      last.set(name, day);
+    }
+    shares.push(read.length);
+  }
+  expect(last.size).toBe(16);
+  expect(longest).toBeLessThanOrEqual(8);
+  expect(Math.max(...shares.slice(0, 8))).toBeLessThanOrEqual(2); // their sizes differ a little
+  expect(Math.max(...shares)).toBeLessThanOrEqual(3);
+  expect(Math.min(...shares)).toBeGreaterThan(0);
+});
+
+test('a scrub within a time reads what two missed days left, and never more than everything', async () => {
+  const { root } = await makeArchive({ mirrors: 8, parts: 1 });
+  const counts: number[] = [];
+  for (const day of [0, 3, 3, 50, 50]) counts.push((await scrubDaily(root, day, 8 * DAY)).length);
+  for (const [at, least] of [1, 3, 1, 8, 1].entries()) expect([least, least + 1]).toContain(counts[at]); // their sizes differ a little
 });
 
 test('scrubs with a time limit without an age start with the file that was read the longest time ago', async () => {

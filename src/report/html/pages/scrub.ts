@@ -42,6 +42,7 @@ const MIRROR_COLUMNS: readonly ItemColumn<ScrubReport['results'][number]>[] = [
 const FAULT_COLUMNS: readonly ItemColumn<ScrubReport['faults'][number]>[] = [
   ['File', ({ mirror, path }) => html`${quote(mirror)} ${quote(path)}`],
   ['Found', ({ found, repair }) => renderState(repair === 'repaired' ? 'repaired' : found)],
+  ['Known', ({ acknowledged: known }) => known && html`${quote(known.by)}: ${quote(known.reason)}`],
   ['Code', ({ code }) => html`<code>${code}</code>`],
   ['Why', ({ message }) => message],
   [
