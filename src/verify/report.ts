@@ -177,7 +177,9 @@ export interface Outcome {
 export interface Run {
   /** The program that wrote the report. */
   readonly tool: {
+    /** Always `drillproof` for a report of drillproof. */
     readonly name: string;
+    /** The version of the package. */
     readonly version: string;
     /** For the page of drillproof: the SHA-256 of its file, with 64 zeros where the file states this digest. */
     readonly page?: string;
