@@ -29,8 +29,9 @@ export const viewReport = (
 /** Renders the result of one part and what it contains. */
 export async function viewPart(part: BundleReport, evidence: ChosenEvidence): Promise<string> {
   const { findings, coverage } = renderReportSections(part);
-  const blocks = [renderState(part.verdict), renderChain(chainOf(part)), findings];
-  return [...blocks, await viewContents(part, evidence), coverage].map(markupText).join('');
+  const contents = await viewContents(part, evidence);
+  const blocks = [renderState(part.verdict), findings, contents, renderChain(chainOf(part)), coverage];
+  return blocks.map(markupText).join('');
 }
 
 async function viewContents({ path = '' }: BundleReport, evidence: ChosenEvidence): Promise<Markup> {

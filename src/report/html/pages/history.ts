@@ -18,6 +18,7 @@ import {
   renderItems,
   renderSection,
   renderState,
+  renderTime,
   renderVerdict,
   type State,
   buildTrustFact,
@@ -45,7 +46,7 @@ function renderSignedChain(chain: ReportChain): Markup {
     ['State', ({ name }) => renderState(stateOf(chain, name))],
     ['Number', ({ sequence }) => sequence, 'number'],
     ['Signed by', ({ issuer }) => quoteText(issuer)],
-    ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : isoTime(atMs))],
+    ['Signed', ({ issuedAtMs: atMs }) => (atMs === undefined ? undefined : renderTime(atMs))],
     ['Result', (row) => row.report && html`${row.report.kind}: ${quoteText(row.report.result)}`],
     ['Digest', ({ digest }) => quoteText(digest)],
   ];
@@ -62,7 +63,7 @@ const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
 export const renderChainBody = (chain: ReportChain): Markup =>
   html`${renderHeader(
     'Chain of signed reports',
-    renderFacts([['Verified as of', isoTime(chain.asOfMs)], buildTrustFact(chain.trust)]),
+    renderFacts([['Verified as of', renderTime(chain.asOfMs)], buildTrustFact(chain.trust)]),
   )}${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderCaveats(CAVEATS)}`;
 
 export const renderChainPage = (chain: ReportChain): string =>
@@ -140,10 +141,10 @@ function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
   const last = moments.findLast(({ atMs }) => atMs !== undefined);
   return [
     ['Reports', count(moments.length)],
-    ['From', times[0] === undefined ? undefined : isoTime(times[0])],
-    ['To', last?.atMs === undefined ? undefined : isoTime(last.atMs)],
+    ['From', times[0] === undefined ? undefined : renderTime(times[0])],
+    ['To', last?.atMs === undefined ? undefined : renderTime(last.atMs)],
     ['Last result', last && quote(resultOfReport(last.report))],
-    ['Page as of', isoTime(asOfMs)],
+    ['Page as of', renderTime(asOfMs)],
     [
       'Without a time',
       times.length === moments.length
@@ -256,7 +257,7 @@ const renderChart = (
 const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
   ['Report', ({ name }) => quote(name)],
   ['Kind', ({ report }) => report.kind],
-  ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : isoTime(atMs))],
+  ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : renderTime(atMs))],
   ['Result', ({ report }) => quote(resultOfReport(report))],
   ['Verified', ({ counts }) => count(counts.verified), 'number'],
   ['Intact', ({ counts }) => count(counts.intact), 'number'],
