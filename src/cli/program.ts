@@ -64,7 +64,7 @@ function readStandardOptions(action: Command, cli: Cli): void {
 }
 
 /** Options and arguments that name outputs. Every other word may be the path of an input. */
-const OUTPUTS = new Set(['format', 'out', 'public', 'source', 'vsa', 'output']);
+const OUTPUTS = new Set(['textfile', 'format', 'out', 'public', 'source', 'vsa', 'output']);
 
 function listInputs(action: Command): readonly string[] {
   const args = action.registeredArguments.map((argument, at) => [argument.name(), action.processedArgs[at]]);

@@ -97,7 +97,8 @@ async function download(source: EvidenceSource, path: string, missing: Code): Pr
   };
 }
 
-async function convertReadErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Reports a failure to read a file of the second mirror as `scrub.REPLICA_UNREADABLE`. */
+export async function convertReadErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

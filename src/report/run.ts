@@ -32,6 +32,7 @@ const PRESENTATION = new Set([
   'quiet',
   'verbose',
   'force',
+  'textfile',
   'jobs',
   'sign',
   'signer',

@@ -4,7 +4,8 @@ import type { ExportRef } from '../../client/client.ts';
 import type { ExportList, Wish } from '../../mirror/archive.ts';
 import { checkMirror, type MirrorCheck } from '../../mirror/check.ts';
 import { INVENTORY, InventoryLog } from '../../mirror/inventory.ts';
-import type { MirrorClient } from '../../mirror/replica.ts';
+import { convertReadErrors, type MirrorClient } from '../../mirror/replica.ts';
+import { EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import { mirrorExport } from '../../mirror/mirror.ts';
 import type { MirrorOptions } from '../../mirror/run.ts';
 import { openVolume } from '../../node/open-volume.ts';
@@ -98,7 +99,7 @@ async function openOrigin(
       baseUrl: formatAddress(from),
       project: options.project ?? '',
       exports: replicas.exports,
-      open: (wish) => open(wish.evidenceExportId),
+      open: ({ evidenceExportId: id }) => convertReadErrors(EXPORT_RESOURCE, () => open(id)),
       close,
     };
   }

@@ -37,6 +37,7 @@ import {
 import { usageError } from '../shared/options/values.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { formatRetry, type Progress, readErrorMessage, withProgress } from '../shared/output/progress.ts';
+import { checkTextfile, type Gauges, writeTextfile } from '../shared/output/textfile.ts';
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
 import { followMany, MirrorTally } from './progress.ts';
@@ -132,6 +133,7 @@ type ManySettings = {
  */
 export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettings): Promise<void> {
   const { events, totals } = how.watch;
+  await checkTextfile(cli, options.textfile);
   const verb = options.check === true || options.dryRun === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
     const selection = await selectExports(cli, how, options, createRetryNotes(progress, events));
@@ -147,6 +149,17 @@ export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettin
     }
   });
   await writeArchive(cli, report);
+  await writeTextfile(cli, options.textfile, 'mirror', listGauges(report));
+}
+
+function listGauges({ complete, failed, untried, kept, left, transfer }: ArchiveReport): Gauges {
+  const { fetched = 0, resumed = 0, linked = 0, transferredBytes = 0 } = transfer ?? {};
+  return {
+    exports: ['Exports of the last run, by what happened.', { complete, failed, untried, kept }],
+    unavailable_exports: ['Exports that the source does not serve, by their state.', left],
+    fetched_files: ['Files that the last run fetched.', fetched + resumed + linked],
+    transferred_bytes: ['Bytes that the last run received.', transferredBytes],
+  };
 }
 
 async function mirrorAlone(

@@ -7,6 +7,7 @@ import {
   remoteOptions,
   STANDARD,
 } from '../shared/options/options.ts';
+import { textfileOption } from '../shared/output/textfile.ts';
 import { queueOptions } from '../shared/options/queue.ts';
 import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts';
 
@@ -51,14 +52,15 @@ export const mirrorOptions = (now: () => number) => [
   option('--store <dir>', 'share files between mirrors in this folder'),
   option(
     '--wait [duration]',
-    'wait this long for an export that is still being generated, such as 30m (default: 1h)',
+    'wait for an export that is still being generated, this long, such as 30m, or 1h; without it, do not wait',
     parseDuration,
   ).preset('1h'),
   option(
     '--wait-lock [duration]',
-    'wait this long for another mirror that writes to the place (default: 10m)',
+    'wait for another mirror that writes to the place, this long or 10m; without it, end at once (io.LOCKED)',
     parseDuration,
   ).preset('10m'),
+  textfileOption().needs('--all', '--list'),
   option('--check', 'write nothing and list what is missing or damaged; exit 1 if anything is').conflicts(
     '--store',
     '--wait-lock',

@@ -11,6 +11,8 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import type { SignText } from '../shared/input/signing.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 import { type Outputs, writeRenderings } from '../shared/output/targets.ts';
+import { type Gauges, writeTextfile } from '../shared/output/textfile.ts';
+import { isError } from '../../scrub/result.ts';
 
 const EXITS: Readonly<Record<ReturnType<typeof findWorstOutcome>, ExitCode>> = {
   good: EXIT.pass,
@@ -20,13 +22,17 @@ const EXITS: Readonly<Record<ReturnType<typeof findWorstOutcome>, ExitCode>> = {
 
 export type ScrubProduct = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome'>;
 
-type Writing = { readonly outputs?: Outputs<ReportFormat>; readonly sign?: SignText };
+type Writing = {
+  readonly outputs?: Outputs<ReportFormat>;
+  readonly sign?: SignText;
+  readonly textfile?: string | undefined;
+};
 
 export async function writeScrub(
   cli: Cli,
   totals: ScrubProduct,
   place: string,
-  { outputs = { shown: cli.format, files: [], force: false, paths: [] }, sign }: Writing = {},
+  { outputs = { shown: cli.format, files: [], force: false, paths: [] }, sign, textfile }: Writing = {},
 ): Promise<void> {
   const outcome = findWorstOutcome(totals);
   cli.exitCode = EXITS[outcome];
@@ -37,6 +43,18 @@ export async function writeScrub(
     html: () => renderScrubPage(product),
   };
   await writeRenderings(cli, outputs, render, sign);
+  await writeTextfile(cli, textfile, 'scrub', listGauges(totals));
+}
+
+function listGauges({ outcomes, read, readBytes, left, faults, moreFaults }: ScrubProduct): Gauges {
+  const open = faults.filter((fault) => isError(fault) && fault.repair !== 'repaired');
+  return {
+    mirrors: ['Mirrors of the last run, by their outcome.', outcomes],
+    read_files: ['Files that the last run read.', read],
+    read_bytes: ['Bytes that the last run read.', readBytes],
+    left_files: ['Due files that the last run did not read.', left],
+    faults: ['Faults that the last run found and did not repair.', open.length + moreFaults],
+  };
 }
 
 function formatScrub(totals: ScrubProduct, outcome: string, place: string): string {

@@ -30,6 +30,7 @@ import {
 import { openReportSigning, REPORT_OUTPUT, REPORT_SIGNING } from '../shared/input/signing.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
+import { checkTextfile, textfileOption } from '../shared/output/textfile.ts';
 import { planOutputs } from '../shared/output/targets.ts';
 import { readToolName } from '../shared/output/product.ts';
 import { createTally, joinPath, type ScrubProduct, writeScrub } from './output.ts';
@@ -43,6 +44,7 @@ export const SCRUB = [
   // Every scrub needs its own name, because the same mirrors are read again and again.
   ...queueOptions('--queue-name'),
   ...REPORT_SIGNING,
+  textfileOption(),
   option('--for <duration>', 'start no further file after this time, such as 10m', parseDuration).conflicts(
     '--queue',
   ),
@@ -77,7 +79,8 @@ export const SCRUB = [
 type ScrubCommandOptions = OptionsOf<typeof SCRUB>;
 
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
-  const { journal, jobs } = options;
+  const { journal, jobs, textfile } = options;
+  await checkTextfile(cli, textfile);
   const outputs = await planOutputs(cli, options);
   const sign = await openReportSigning(cli, options, outputs);
   assertQueue(options, place);
@@ -94,7 +97,10 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
     const work = { place, archive, settings, repairs, stop };
-    await writeScrub(cli, await scrubAll(cli, work, options), place, { outputs, ...defined({ sign }) });
+    await writeScrub(cli, await scrubAll(cli, work, options), place, {
+      outputs,
+      ...defined({ sign, textfile }),
+    });
   } finally {
     await repairs?.close();
     await archive.close();

@@ -1,6 +1,7 @@
 import { count } from '../../../bytes/text/wording.ts';
 import { clipEnd, escapeText } from '../../../report/printable.ts';
 import { foldLines, percent, size } from '../../../report/text/page.ts';
+import { formatTimeSpan } from '../options/values.ts';
 import { type Cli, printNote, canPrintNotes } from '../../cli.ts';
 
 /** The state of the work; without bytes if only items are counted. */
@@ -19,6 +20,8 @@ export type Progress = {
 };
 
 const REDRAW_MS = 100;
+/** A shorter time says little about the rate. */
+const PACE_MS = 2_000;
 const FIRST_LINE_MS = 5_000;
 const LINE_MS = 30_000;
 const CLEAR_LINE = '\r\u001B[K';
@@ -56,10 +59,12 @@ function createTerminalProgress(cli: Cli, firstVerb: string, things: string): Pr
   let verb = firstVerb;
   let shown: { readonly verb: string; readonly whole: Whole } | undefined;
   let drawnAtMs = -Infinity;
+  let formatPace = createPace(now);
   const draw = (): void => {
     if (shown === undefined) return;
     // The last column stays empty, because some terminals wrap when it is written.
-    const line = clipEnd(formatWhole(shown.verb, things, shown.whole), stderr.columns - 1);
+    const text = formatWhole(shown.verb, things, shown.whole) + formatPace(shown.whole);
+    const line = clipEnd(text, stderr.columns - 1);
     void stderr.write(`${CLEAR_LINE}${line}`);
   };
   const note = (text: string): void => {
@@ -76,7 +81,10 @@ function createTerminalProgress(cli: Cli, firstVerb: string, things: string): Pr
       drawnAtMs = now();
       draw();
     },
-    phase: (next) => void (verb = next),
+    phase(next) {
+      verb = next;
+      formatPace = createPace(now);
+    },
     end() {
       delete cli.printAbove;
       if (shown !== undefined) void stderr.write(CLEAR_LINE);
@@ -88,13 +96,18 @@ function createTerminalProgress(cli: Cli, firstVerb: string, things: string): Pr
 function createLogProgress(cli: Cli, firstVerb: string, things: string): Progress {
   let verb = firstVerb;
   let dueAtMs = cli.now() + FIRST_LINE_MS;
+  let formatPace = createPace(cli.now);
   return {
     update(whole) {
+      const pace = formatPace(whole);
       if (cli.now() < dueAtMs) return;
       dueAtMs = cli.now() + LINE_MS;
-      void printNote(cli, formatWhole(verb, things, whole));
+      void printNote(cli, formatWhole(verb, things, whole) + pace);
     },
-    phase: (next) => void (verb = next),
+    phase(next) {
+      verb = next;
+      formatPace = createPace(cli.now);
+    },
     note: (line) => void printNote(cli, line),
     end() {},
   };
@@ -107,6 +120,22 @@ function formatWhole(verb: string, things: string, { done, of, bytes, totalBytes
   if (totalBytes === undefined) return `${counts}, ${size(bytes)}`;
   const share = totalBytes > 0 ? `, ${percent(bytes, totalBytes)}` : '';
   return `${counts}, ${size(bytes)} of ${size(totalBytes)}${share}`;
+}
+
+/** Formats the rate since the first call and the time left, by bytes if their total is known: `, 8.1/s, 12 s left`. */
+function createPace(now: () => number): (whole: Whole) => string {
+  let first: { readonly atMs: number; readonly whole: Whole } | undefined;
+  return (whole) => {
+    first ??= { atMs: now(), whole };
+    const ms = now() - first.atMs;
+    const [before, at, end] =
+      whole.totalBytes === undefined
+        ? [first.whole.done, whole.done, whole.of]
+        : [first.whole.bytes ?? 0, whole.bytes ?? 0, whole.totalBytes];
+    if (ms < PACE_MS || at <= before) return '';
+    const rate = ((whole.done - first.whole.done) * 1000) / ms;
+    return `, ${rate.toFixed(1)}/s, ${formatTimeSpan(((end - at) * ms) / (at - before))} left`;
+  };
 }
 
 /** Formats `again in 0.4 s: …` before a retry; a shorter wait counts as 0.1 s. */

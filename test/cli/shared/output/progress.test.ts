@@ -87,7 +87,7 @@ it.each([
   ['in CI', { tty: true, env: { CI: 'true' } }],
 ])('progress %s is a plain line after five seconds and then every thirty', (_, options) => {
   const { progress, stderr, wait } = watchProgress(options);
-  progress.update({ ...half, bytes: 0 });
+  progress.update({ ...half, done: 0, bytes: 0 });
   wait(4_999);
   progress.update(half);
   expect(stderr.text()).toBe('');
@@ -95,11 +95,11 @@ it.each([
   progress.update(half);
   wait(29_999);
   progress.update(half);
-  expect(stderr.text()).toBe(`${LINE}\n`);
+  expect(stderr.text()).toBe(`${LINE}, 1.0/s, 5 s left\n`);
   wait(1);
   progress.update(half);
   progress.end();
-  expect(stderr.text()).toBe(`${LINE}\n${LINE}\n`);
+  expect(stderr.text()).toBe(`${LINE}, 1.0/s, 5 s left\n${LINE}, 0.1/s, 35 s left\n`);
 });
 
 it('progress is drawn on a terminal where CI is false', () => {

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { cleanUp, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
+import { NOW } from '../../support/evidence.ts';
+import { call } from '../make.ts';
+
+afterEach(cleanUp);
+
+const SECOND = 1000;
+const readGauge = async (file: string, name: string): Promise<number> => {
+  const text = await readFile(file, 'utf8');
+  const line = text.split('\n').find((other) => other.startsWith(`drillproof_${name} `)) ?? '';
+  return Number(line.split(' ')[1]);
+};
+
+it('mirror --textfile has the numbers of the last run, and the last success after a failure', async () => {
+  const { root } = await makeArchive();
+  const folder = await newFolder();
+  const file = join(folder, 'mirror.prom');
+  const run = async (to: string, atMs: number) => {
+    const line = `mirror --all --from ${root} --to ${folder}/${to} --textfile ${file}`;
+    return (await call(line, { now: () => atMs })).code;
+  };
+  expect(await run('copy', NOW)).toBe(0);
+  expect(await readGauge(file, 'mirror_exports{state="complete"}')).toBe(2);
+  expect(await readGauge(file, 'mirror_fetched_files')).toBe(8);
+  expect(await readGauge(file, 'mirror_last_success_timestamp_seconds')).toBe(NOW / SECOND);
+  await rot(partOf(join(root, exportId(1))));
+  expect(await run('second', NOW + SECOND)).toBe(3);
+  expect(await readGauge(file, 'mirror_exports{state="failed"}')).toBe(1);
+  expect(await readGauge(file, 'mirror_last_run_timestamp_seconds')).toBe(NOW / SECOND + 1);
+  expect(await readGauge(file, 'mirror_last_run_exit_code')).toBe(3);
+  expect(await readGauge(file, 'mirror_last_success_timestamp_seconds')).toBe(NOW / SECOND);
+  // A run with nothing new is a success.
+  expect(await run('copy', NOW + 2 * SECOND)).toBe(0);
+  expect(await readGauge(file, 'mirror_exports{state="kept"}')).toBe(2);
+  expect(await readGauge(file, 'mirror_last_success_timestamp_seconds')).toBe(NOW / SECOND + 2);
+});
+
+it('scrub --textfile has what was read, the faults, and the last success', async () => {
+  const { root } = await makeArchive();
+  const file = join(await newFolder(), 'scrub.prom');
+  const run = async (atMs: number) =>
+    (await call(`scrub ${root} --textfile ${file}`, { now: () => atMs })).code;
+  expect(await run(NOW)).toBe(0);
+  expect(await readGauge(file, 'scrub_mirrors{state="good"}')).toBe(2);
+  expect(await readGauge(file, 'scrub_read_files')).toBeGreaterThan(8);
+  expect(await readGauge(file, 'scrub_faults')).toBe(0);
+  await rot(partOf(join(root, exportId(1))));
+  expect(await run(NOW + SECOND)).toBe(1);
+  expect(await readGauge(file, 'scrub_faults')).toBe(1);
+  expect(await readGauge(file, 'scrub_last_success_timestamp_seconds')).toBe(NOW / SECOND);
+});
