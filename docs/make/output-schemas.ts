@@ -17,6 +17,7 @@ import { archiveSchema } from '../../src/report/many/archives.ts';
 import { scrubSchema } from '../../src/report/many/scrubs.ts';
 import { reportChainSchema } from '../../src/report/signed/chain.ts';
 import { signedReportSchema } from '../../src/report/signed/statement.ts';
+import { challengeSchema } from '../../src/verify/challenge/ledger.ts';
 import { selftestReportSchema } from '../../src/selftest/result.ts';
 import {
   attestationReportSchema,
@@ -60,6 +61,14 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     description:
       'Payload of the DSSE envelope that "--sign" and "--signer" make: an in-toto Statement v1. Its subject is the canonical JSON (RFC 8785) of the report in the predicate, which follows the schema of its kind (docs/verify/reports.md).',
     schema: signedReportSchema,
+  },
+  {
+    name: 'challenge',
+    version: 1,
+    title: 'Challenge',
+    description:
+      'Payload of a line of a ledger, a DSSE envelope that "drillproof challenge issue" makes: an in-toto Statement v1. Its subject is the canonical JSON (RFC 8785) of the seed in the predicate (docs/verify/time.md).',
+    schema: challengeSchema,
   },
   {
     name: 'report-chain',

@@ -139,6 +139,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       summary: 'sign evidence in a separate file, and verify it',
       load: async () => (await import('./dsse/command.ts')).defineDsseCommand,
     },
+    challenge: {
+      summary: 'issue challenges before runs, check their ledger',
+      load: async () => (await import('./challenge/command.ts')).defineChallengeCommand,
+    },
     timestamp: {
       summary: 'prove that evidence existed at a time',
       load: async () => (await import('./timestamp/command.ts')).defineTimestampCommand,

@@ -6,7 +6,7 @@ import type { CodeEntry } from './entry.ts';
 import { ioCodes, queueCodes } from './io.ts';
 import { receiptCodes, signedReportCodes } from './receipt.ts';
 import { policyCodes, vsaCodes } from './policy.ts';
-import { timestampCodes } from './timestamp.ts';
+import { challengeCodes, timestampCodes } from './timestamp.ts';
 import { trustCodes } from './trust.ts';
 import { zipCodes } from './zip.ts';
 
@@ -27,6 +27,7 @@ export const catalogue = {
   ...queueCodes,
   ...signedReportCodes,
   ...timestampCodes,
+  ...challengeCodes,
 } as const satisfies Readonly<Record<string, CodeEntry>>;
 
 /** A code of the catalogue (docs/codes.md), such as `part.DIGEST_MISMATCH`. */

@@ -116,6 +116,10 @@ export const policyCodes = {
     'The policy does not allow the seed of a bundle.',
     'Run the drill with an allowed seed.',
   ),
+  'policy.CHALLENGE_NOT_MET': policies.missing(
+    'A bundle answers no challenge in time, or a challenge has no answer or several.',
+    'Find out which run was discarded or repeated, and issue a new challenge; pass the ledger (--challenges FILE).',
+  ),
   'policy.TOO_FEW_SEEDS': policies.missing(
     'A drill ran with fewer different seeds than the policy requires.',
     'Run the drill with more seeds, and add the evidence.',

@@ -63,3 +63,29 @@ export const timestampCodes = {
     'Check the address and the network, or fetch the reply on another machine (drillproof timestamp FILE --response REPLY).',
   ),
 } as const;
+
+const challenge = cite('docs/verify/time.md, Challenges');
+
+/** Codes of ledgers of challenges. */
+export const challengeCodes = {
+  'challenge.INVALID': challenge.malformed(
+    'A line of the ledger is not a signed challenge of a known version, or repeats a seed.',
+    'Get the original ledger; challenges are only added by "drillproof challenge issue".',
+  ),
+  'challenge.ORDER_MISMATCH': challenge.mismatch(
+    'A challenge does not directly follow the one before it.',
+    'Find out who removed or replaced a line, and get the original ledger from another copy.',
+  ),
+  'challenge.FORKED': challenge.mismatch(
+    'Two different challenges follow the same one.',
+    'Ask the issuer which of them belongs to the ledger; only one can.',
+  ),
+  'challenge.PREVIOUS_MISSING': challenge.missing(
+    'The challenge before this one is missing, so the ledger has a gap.',
+    'Get the whole ledger; a missing challenge could be one that was not answered.',
+  ),
+  'challenge.LAST_MISMATCH': challenge.mismatch(
+    'The last challenge is not the expected one, so newer ones may be missing.',
+    'Get the newest ledger from its issuer.',
+  ),
+} as const;

@@ -72,6 +72,10 @@ export const RULES = {
   'trials.attempts': define('no attempt was picked from several', 'policy.ATTEMPT_PICKED'),
   'trials.reruns': define('there is no rerun', 'policy.RERUN_NOT_ALLOWED'),
   'trials.unique': define('no run appears twice', 'policy.RUN_TWICE'),
+  'challenge.answered': define(
+    'every bundle answers a challenge, and every challenge has one answer',
+    'policy.CHALLENGE_NOT_MET',
+  ),
   'localReports.allowed': define('there is no local report', 'policy.LOCAL_REPORT_NOT_ALLOWED'),
   'findings.warnings': define('there is no warning that the policy refuses', 'policy.WARNING_REFUSED'),
   'summary.accepted': define(

@@ -9,6 +9,7 @@ import {
   optionsOf,
   TIME,
 } from '../bytes/arguments.ts';
+import type { ChallengeLedger } from '../verify/challenge/ledger.ts';
 import type { BundleReport, Finding, TrustUsed } from '../verify/report.ts';
 import type {
   Answer,
@@ -35,6 +36,8 @@ type EvaluateContext = {
   readonly asOfMs: number | Date;
   /** The trust store that the reports used. */
   readonly trust?: TrustUsed;
+  /** The ledger of challenges, as `verifyLedger` verified it; the rule `challenge.answered` needs it. */
+  readonly ledger?: ChallengeLedger;
 };
 
 const INPUT: Kind = {
@@ -42,7 +45,11 @@ const INPUT: Kind = {
   accepts: (value) =>
     OBJECT.accepts(value) && ['report', 'summary', 'failure'].some((name) => name in (value as object)),
 };
-const CONTEXT: MembersOf<EvaluateContext> = { asOfMs: TIME, trust: optional(OBJECT) };
+const CONTEXT: MembersOf<EvaluateContext> = {
+  asOfMs: TIME,
+  trust: optional(OBJECT),
+  ledger: optional(OBJECT),
+};
 
 /**
  * Evaluates evidence under a policy: every rule of every layer, all violations, and one answer (formats §8). Pure: it
@@ -63,9 +70,9 @@ export function evaluate(
 ): Decision {
   const kinds = { inputs: listOf(INPUT), policy: POLICY, context: optionsOf(CONTEXT) };
   checkArguments(kinds, { inputs, policy, context });
-  const { trust } = context;
+  const { trust, ledger } = context;
   const asOfMs = Number(context.asOfMs);
-  const facts = collectFacts(inputs, asOfMs);
+  const facts = { ...collectFacts(inputs, asOfMs), ...defined({ ledger }) };
   const drills = indexDrills(facts);
   const layers = policy.layers.map((document) => ({
     document,

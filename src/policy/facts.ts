@@ -1,3 +1,4 @@
+import type { ChallengeLedger } from '../verify/challenge/ledger.ts';
 import { checkReport } from '../verify/finding.ts';
 import * as z from 'zod/mini';
 import { type BundleReport, type ExportReport, type LocalReportReport } from '../verify/report.ts';
@@ -82,6 +83,7 @@ export type SummaryFact = Place & { readonly summary: SummaryFacts };
 
 export type Facts = {
   readonly asOfMs: number;
+  readonly ledger?: Pick<ChallengeLedger, 'verdict' | 'challenges'>;
   readonly exports: readonly ExportFact[];
   readonly bundles: readonly BundleFact[];
   readonly localReports: readonly LocalReportFact[];

@@ -9,10 +9,10 @@ import { isObject, type KeyFault } from './faults.ts';
 import { formatEcJwk, readEcJwk } from './key/jwk.ts';
 import { keyIdOf } from './key/key.ts';
 
-export const PURPOSES = ['evidence', 'export', 'summary', 'receipt', 'report'] as const;
+export const PURPOSES = ['evidence', 'export', 'summary', 'receipt', 'report', 'challenge'] as const;
 /**
  * The kind of statement for which a key is trusted (formats §3): `evidence` for bundles, `export` for lists of bundles,
- * `summary` for verification summaries, `report` for signed reports. `receipt` is reserved: receipts are not signed yet.
+ * `summary` for verification summaries, `report` for signed reports, `challenge` for challenges. `receipt` is reserved: receipts are not signed yet.
  */
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -101,7 +101,8 @@ const acceptedBy = (command: Command, { long, argChoices = [] }: Option): string
 /** The words of an option: its flag, and a value that it accepts. */
 async function formatOption(name: string, option: Option): Promise<string> {
   if (option.isBoolean() || option.optional) return option.long!;
-  const command = findCommand(await createProgram([name], world()), name.split(' '));
+  const words = name.split(' ');
+  const command = findCommand(await createProgram(words, world()), words);
   return `${option.long}=${acceptedBy(command, option)}`;
 }
 

@@ -52,6 +52,7 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   scrub: 'the folder of an archive and its journal',
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
+  challenge: 'ledgers, whose tests sign them',
   timestamp: 'tokens of an authority, which tests make with openssl',
   transport: 'the network',
   usage: 'the arguments of a command',

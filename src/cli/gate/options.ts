@@ -28,6 +28,7 @@ export const GATE = [
     `${FORMATS.join(', ')}: to standard output or a file`,
     parseTarget(FORMATS),
   ).repeat(),
+  option('--challenges <file>', 'ledger of challenges, for the rule challenge of the policy'),
   option('--allow-past', 'with --as-of: allow a past time, at which expired waivers and keys count'),
   option('--report-only', 'end with 0 for every answer, if the policy could be evaluated'),
   option('-v, --verbose', 'also print the basis of the answer: each bundle, signer, envelope and summary'),

@@ -7,11 +7,12 @@ import { DrillproofError } from '../../errors.ts';
 import { evaluate } from '../../policy/evaluate.ts';
 import type { EvidenceInput } from '../../policy/facts.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { type ChallengeLedger, MAX_LEDGER_BYTES, verifyLedger } from '../../verify/challenge/ledger.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { formatPlace, openPolicy } from '../shared/input/policy.ts';
-import { looksLikeJson, readPaths, readEvidenceInput } from '../shared/input/input.ts';
+import { looksLikeJson, readInput, readPaths, readEvidenceInput } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { openReportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -31,7 +32,7 @@ export async function gate(cli: Cli, args: readonly string[], options: GateOptio
     ...(await readSettings(cli, args, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
-  const { names, policy, settings, summary, isPast, sign } = opened;
+  const { names, policy, settings, ledger, summary, isPast, sign } = opened;
   // Without a decision, the command ends with could-not-tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await printNote(cli, 'no evidence was named, so there is nothing to check');
@@ -43,6 +44,7 @@ export async function gate(cli: Cli, args: readonly string[], options: GateOptio
   const { asOfMs, trust } = settings;
   const evaluated = evaluate(inputs, policy, {
     asOfMs,
+    ...defined({ ledger }),
     ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
   });
   const param = options.param && Object.entries(options.param).map((pair) => pair.join('='));
@@ -86,8 +88,18 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
   await refuseRulesInEvidence(names, policy, options);
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
-  return { names, policy, settings, summary, isPast };
+  const ledger = await readConfiguration(() => readLedger(cli, options.challenges, settings));
+  return { names, policy, settings, ledger, summary, isPast };
 }
+
+const readLedger = async (
+  cli: Cli,
+  file: string | undefined,
+  { asOfMs, trust }: VerifySettings,
+): Promise<ChallengeLedger | undefined> =>
+  file === undefined
+    ? undefined
+    : verifyLedger(await readInput(file, MAX_LEDGER_BYTES, cli), { asOfMs, ...defined({ trust }) });
 
 function unwrap<T>(result: PromiseSettledResult<T>): T {
   if (result.status === 'rejected') throw result.reason;

@@ -29,9 +29,9 @@ const FILES = listOf(withMembers('a token with its name', { name: TEXT, token: B
  * Never throws for what is in the bytes.
  * @throws DrillproofError `io.PACKAGE_MISSING` if the store has certificates and `pkijs` is not installed
  * @example
- * const token = await readFile('part.zip.tst');
- * const timestamps = await verifyTimestamps([{ name: 'part.zip.tst', token }], { asOfMs: Date.now(), trust });
- * const report = await verifyPart(part, { asOfMs: Date.now(), trust, timestamps });
+ * const file = { name: 'part.zip.tst', token: await readFile('part.zip.tst') };
+ * const timestamps = await verifyTimestamps([file], { asOfMs: Date.now(), trust });
+ * const report = await verifyPart(await openFile('part.zip'), { asOfMs: Date.now(), trust, timestamps });
  */
 export async function verifyTimestamps(
   files: readonly TokenFile[],

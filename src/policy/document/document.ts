@@ -285,6 +285,14 @@ const sections = {
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
     'complete: every trial and every attempt is present, without reruns',
   ),
+  challenge: section({
+    answered: z
+      .literal('once')
+      .check(
+        z.describe('each bundle answers one challenge of the ledger, and each challenge has one answer'),
+      ),
+    issuers: allow(conditions, 'only challenges of these issuers count'),
+  }),
   localReports: section({ allowed: allow(z.boolean()) }),
   findings: section({
     warnings: allow(

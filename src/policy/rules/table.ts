@@ -22,6 +22,7 @@ import {
   requireRunAge,
   requireTrialNumbers,
 } from './attested-facts.ts';
+import { requireChallenges } from './challenges.ts';
 import { RULE_IDS, type RuleId } from '../catalogue.ts';
 import {
   requireCompleteness,
@@ -359,6 +360,12 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     member: () => true,
     evaluate: () => requireUniqueRuns,
     sentence: () => 'No run may appear twice.',
+  }),
+  'challenge.answered': defineRule({
+    member: ({ challenge }) => challenge,
+    evaluate: ({ issuers }, policy) => requireChallenges(issuers, skewMsOf(policy)),
+    sentence: ({ issuers }) =>
+      `Every bundle must answer one challenge${issuers === undefined ? '' : ` of ${nameAllowed('issuer', issuers)}`} with its seed, between the challenge and a timestamp before its end; every challenge in the window of an export must have exactly one answer, whatever its outcome.`,
   }),
   'localReports.allowed': defineRule({
     member: ({ localReports }) => (localReports?.allowed === false ? false : undefined),

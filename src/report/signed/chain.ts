@@ -1,17 +1,14 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
-import type { Code } from '../../codes/catalogue.ts';
 import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import type { DsseEnvelope } from '../../trust/dsse.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { type Finding } from '../../verify/report.ts';
 import { attestationReportSchema } from '../../verify/report-schema.ts';
 import { type CheckedTimestamp, indexStamps } from '../../verify/timestamps.ts';
-import { finding, findingsOf } from '../../verify/finding.ts';
-import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
+import { findingsOf } from '../../verify/finding.ts';
+import { checkLinkedSignatures, checkLinks } from '../../verify/signature/linked.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 
 const memberSchema = z.strictObject({
@@ -57,7 +54,17 @@ export type ChainOptions = {
   readonly expectLast?: Digest;
 };
 
-type Read = { readonly name: string; readonly signed: SignedReport };
+const REPORTS = {
+  noun: 'report',
+  codes: {
+    order: 'report.ORDER_MISMATCH',
+    fork: 'report.FORKED',
+    mismatch: 'report.PREVIOUS_MISMATCH',
+    missing: 'report.PREVIOUS_MISSING',
+    last: 'report.LAST_MISMATCH',
+  },
+} as const;
+
 type Verified = {
   readonly member: Member;
   readonly signed?: SignedReport;
@@ -77,7 +84,7 @@ export function verifyReportChain(files: readonly ReportFile[], options: ChainOp
   const tokens = (options.timestamps ?? []).flatMap((token) => token.findings);
   const findings = [
     ...verified.flatMap((report) => report.findings),
-    ...checkLinks(read, options),
+    ...checkLinks(read, { ...options, ...REPORTS }),
     ...tokens,
   ];
   return defined({
@@ -121,7 +128,12 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
     const envelope = parseSignedEnvelope(bytes);
     const signed = readSignedReport(envelope);
     const stampedAtMs = indexStamps(options.timestamps).get(digestOf(bytes))?.atMs;
-    const { keys, findings } = checkSigned(name, envelope, { ...signed, stampedAtMs }, options);
+    const { keys, findings } = checkLinkedSignatures(
+      name,
+      envelope,
+      { ...signed, stampedAtMs },
+      { ...options, purpose: 'report' },
+    );
     const { digest, sequence, previous, issuer, issuedAtMs, report } = signed;
     const result = { kind: report.kind, result: resultOfReport(report) };
     const member = defined({ name, digest, sequence, previous, issuer, issuedAtMs, report: result, keys });
@@ -129,85 +141,4 @@ function verifyMember(name: string, bytes: Uint8Array, options: ChainOptions): V
   } catch (error) {
     return { member: { name, keys: [] }, findings: findingsOf(error, name) };
   }
-}
-
-function checkSigned(
-  name: string,
-  envelope: DsseEnvelope,
-  { issuer, keyId, issuedAtMs, stampedAtMs }: SignedReport & { readonly stampedAtMs: number | undefined },
-  { asOfMs, trust }: ChainOptions,
-): DocumentSignatures {
-  const future = {
-    message: 'the report was signed after the time of this verification',
-    expected: `at most ${isoTime(asOfMs)}`,
-    actual: isoTime(issuedAtMs),
-  };
-  const early = issuedAtMs <= asOfMs ? [] : [finding('attestation.ISSUED_IN_FUTURE', name, future)];
-  const claim = { issuer, keyId, issuedAtMs, stampedAtMs, purpose: 'report', asOfMs } as const;
-  const { keys, findings } = verifyDocumentSignatures(envelope, claim, { subject: name, path: name, trust });
-  return { keys, findings: [...findings, ...early] };
-}
-
-function checkLinks(read: readonly Read[], { after, expectLast }: ChainOptions): readonly Finding[] {
-  const last = read.at(-1);
-  const links = read.flatMap((current, at) => checkLink(read, current, at, after));
-  if (expectLast === undefined || last?.signed.digest === expectLast) return links;
-  const message = 'the last report is not the expected one';
-  const ends = defined({ expected: expectLast, actual: last?.signed.digest });
-  return [...links, finding('report.LAST_MISMATCH', last?.name ?? 'chain', { message, ...ends })];
-}
-
-const LINK = '/predicate/previous';
-
-function checkLink(
-  read: readonly Read[],
-  { name, signed }: Read,
-  at: number,
-  after: Digest | undefined,
-): readonly Finding[] {
-  const before = read[at - 1];
-  const expected = before === undefined ? after : before.signed.digest;
-  if (signed.previous !== expected) {
-    const [code, message] = explainBreak(read, signed, at);
-    return [finding(code, name, { path: LINK, message, ...defined({ expected, actual: signed.previous }) })];
-  }
-  return before === undefined ? [] : checkOrder(name, before.signed, signed);
-}
-
-function explainBreak(
-  read: readonly Read[],
-  { previous, digest, sequence }: SignedReport,
-  at: number,
-): readonly [Code, string] {
-  if (previous === undefined)
-    return ['report.ORDER_MISMATCH', 'it begins a chain, but it is not the first report that was given'];
-  const siblings = read.slice(0, at).filter(({ signed }) => signed.previous === previous);
-  if (siblings.some(({ signed }) => signed.digest !== digest))
-    return ['report.FORKED', `it follows the same report as ${siblings[0]?.name}`];
-  if (siblings.length > 0) return ['report.ORDER_MISMATCH', 'it was given twice'];
-  const target = read.find(({ signed }) => signed.digest === previous);
-  if (target !== undefined)
-    return ['report.ORDER_MISMATCH', `it follows ${target.name}, which is not directly before it`];
-  const place = read.find(({ signed }) => signed.sequence === sequence - 1);
-  if (place !== undefined)
-    return ['report.PREVIOUS_MISMATCH', `${place.name} has the previous number, but a different digest`];
-  return ['report.PREVIOUS_MISSING', `report ${sequence - 1} of the chain was not given`];
-}
-
-function checkOrder(name: string, before: SignedReport, signed: SignedReport): readonly Finding[] {
-  const next = before.sequence + 1;
-  const rows = [
-    [signed.sequence === next, 'its number is not the next one', String(next), String(signed.sequence)],
-    [
-      signed.issuedAtMs >= before.issuedAtMs,
-      'it was signed before the report that it follows',
-      `at least ${isoTime(before.issuedAtMs)}`,
-      isoTime(signed.issuedAtMs),
-    ],
-  ] as const;
-  return rows
-    .filter(([holds]) => !holds)
-    .map(([, message, expected, actual]) =>
-      finding('report.ORDER_MISMATCH', name, { path: LINK, message, expected, actual }),
-    );
 }

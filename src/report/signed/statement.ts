@@ -1,16 +1,21 @@
 import * as z from 'zod/mini';
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
-import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
-import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { decisionSchema } from '../../policy/decision.ts';
 import { type DsseEnvelope, parseDsse, signDsse } from '../../trust/dsse.ts';
 import { isObject } from '../../trust/faults.ts';
-import type { Signer } from '../../trust/key/signer.ts';
+import {
+  buildLink,
+  isLinked,
+  linkedMembers,
+  linkedStatement,
+  type LinkSigning,
+  requireInToto,
+} from '../../verify/signature/linked.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import { reportDiffSchema } from '../diff.ts';
 import { reportsSchema } from '../many/reports.ts';
@@ -35,47 +40,24 @@ const anyReport = z.discriminatedUnion('kind', [
 export type SignableReport = z.infer<typeof anyReport>;
 const KINDS = ['export', 'bundle', 'reports', 'scrub', 'report-diff', 'decision'] as const;
 
-const predicate = {
-  schemaVersion: z.literal(1),
-  issuer: textSchema(1, 1024).check(z.describe('the name under which it is signed')),
-  keyId: textSchema(1, 256).check(z.describe('the key of the first signature')),
-  issuedAtMs: atMsSchema.check(z.describe('the time of the signature, as the signer states it')),
-  sequence: z.int().check(z.gte(1), z.describe('place in the chain: 1 for the first')),
-  previous: allow(
-    typedDigestSchema,
-    'SHA-256 of the payload of the envelope before it; absent for the first',
-  ),
-};
-const chained = z.refine<{ sequence: number; previous?: Digest }>(
-  ({ sequence, previous }) => (sequence === 1) === (previous === undefined),
-  { path: ['previous'], message: 'only the first report follows no other report' },
-);
-
-const statementOf = <P extends z.ZodMiniType>(signed: P) =>
-  z.strictObject({
-    _type: z.literal('https://in-toto.io/Statement/v1'),
-    subject: z.tuple([
-      z.strictObject({
-        name: z.literal('report'),
-        digest: z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
-      }),
-    ]),
-    predicateType: z.literal(REPORT_PREDICATE_TYPE),
-    predicate: signed,
-  });
-
 /** The statement as its schema is published: the report follows the schema of its kind. */
-export const signedReportSchema = statementOf(
+export const signedReportSchema = linkedStatement(
+  'report',
+  REPORT_PREDICATE_TYPE,
   z
     .strictObject({
-      ...predicate,
+      ...linkedMembers,
       report: z
         .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
         .check(z.describe('a report, by the schema of its kind')),
     })
-    .check(chained),
+    .check(isLinked),
 );
-const statementSchema = statementOf(z.strictObject({ ...predicate, report: anyReport }).check(chained));
+const statementSchema = linkedStatement(
+  'report',
+  REPORT_PREDICATE_TYPE,
+  z.strictObject({ ...linkedMembers, report: anyReport }).check(isLinked),
+);
 
 /** A signed report as its statement has it; no signature is verified. */
 export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 'schemaVersion'> & {
@@ -83,29 +65,13 @@ export type SignedReport = Omit<z.infer<typeof statementSchema>['predicate'], 's
   readonly digest: Digest;
 };
 
-export type ReportSigning = {
-  readonly signer: Signer;
-  readonly issuer: string;
-  readonly issuedAtMs: number;
-  readonly previous?: Pick<SignedReport, 'digest' | 'sequence'>;
-};
-
 /**
  * Signs a report as an in-toto statement in a DSSE envelope. Its subject is the report itself, by its canonical JSON.
  * @throws DrillproofError `report.SIGNED_INVALID` for what is not a report, `trust.SIGNER_FAULT`, what the signer throws
  * @throws LimitError `json.TOO_LARGE`
  */
-export async function signReport(report: JsonValue, signing: ReportSigning): Promise<DsseEnvelope> {
-  const { signer, issuer, issuedAtMs, previous } = signing;
-  const content = defined({
-    schemaVersion: 1,
-    issuer,
-    keyId: signer.keyId,
-    issuedAtMs,
-    sequence: (previous?.sequence ?? 0) + 1,
-    previous: previous?.digest,
-    report,
-  });
+export async function signReport(report: JsonValue, signing: LinkSigning): Promise<DsseEnvelope> {
+  const content = { ...buildLink(signing), report };
   const digest = digestOf(canonicalBytes(report));
   const payload = canonicalBytes(buildInTotoStatement(digest, REPORT_PREDICATE_TYPE, content, 'report'));
   if (payload.length > MAX_PAYLOAD_BYTES)
@@ -114,7 +80,7 @@ export async function signReport(report: JsonValue, signing: ReportSigning): Pro
       `the report has ${payload.length} bytes, more than ${MAX_PAYLOAD_BYTES}`,
     );
   typeStatement(payload);
-  return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signer]);
+  return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload }, [signing.signer]);
 }
 
 const typeStatement = (payload: Uint8Array) =>
@@ -133,10 +99,7 @@ export const parseSignedEnvelope = (bytes: Uint8Array): DsseEnvelope =>
  *   `parseJson` throws
  */
 export function readSignedReport({ payloadType, payload }: DsseEnvelope): SignedReport {
-  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
-    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-    throw new DrillproofError('dsse.PAYLOAD_TYPE_UNSUPPORTED', message, { path: '/payloadType' });
-  }
+  requireInToto(payloadType);
   const { subject, predicate: content } = typeStatement(payload);
   const { schemaVersion: _version, ...signed } = content;
   const actual = digestOf(canonicalBytes(signed.report));

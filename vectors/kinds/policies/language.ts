@@ -18,6 +18,15 @@ const inputOf = (runs: readonly Partial<Run>[], list: List = {}): readonly Evide
   },
 ];
 
+/** The same inputs, with a trusted timestamp of every statement. */
+const addStamps = (inputs: readonly EvidenceInput[]): readonly EvidenceInput[] =>
+  JSON.parse(
+    JSON.stringify(inputs).replaceAll(
+      '"in":"attestation"',
+      `"in":"attestation","stamp":{"atMs":${AS_OF},"authority":"tsa.example"}`,
+    ),
+  );
+
 /** A rule with runs that fulfil it, and with runs that do not. */
 type Pair = readonly [
   id: string,
@@ -160,6 +169,22 @@ const rows: readonly Row[] = [
     { signers: { timestamp: 'required' } },
     inputOf([{}]),
     no('policy.TIMESTAMP_MISSING'),
+  ],
+  [
+    'timestamp-holds',
+    'every statement has a trusted timestamp',
+    'PolicyRule',
+    { signers: { timestamp: 'required' } },
+    addStamps(inputOf([{}])),
+    YES,
+  ],
+  [
+    'challenge-without-ledger',
+    'a bundle may answer a challenge, but no ledger was given',
+    'Unattested',
+    { challenge: { answered: 'once' } },
+    addStamps(inputOf([{}])),
+    untold('policy.CHALLENGE_NOT_MET'),
   ],
   [
     'window-holds',
