@@ -44,6 +44,7 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   client: 'calls of a client and its pages; cursors have vectors',
   control: 'answers of a control plane',
   internal: 'faults of this program',
+  inventory: 'the inventory of an archive',
   io: 'files and disks',
   mirror: 'the folder of a mirror and the source it reads',
   pack: 'input to be packed',
