@@ -1,3 +1,4 @@
+import { ANSWERS } from '../../src/policy/decision.ts';
 import * as z from 'zod/mini';
 import { policySchema } from '../../src/policy/document/document.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
@@ -36,7 +37,15 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
       sources,
       waivers: count,
       warnings: z
-        .array(z.strictObject({ policy: z.string(), path: z.string(), message: z.string() }))
+        .array(
+          z.strictObject({
+            policy: z.string().check(z.describe('the file')),
+            line: z.exactOptional(count),
+            rule: z.exactOptional(rule),
+            path: z.string().check(z.describe('JSON pointer')),
+            message: z.string(),
+          }),
+        )
         .check(
           z.describe('rules that cannot hold or cannot fail, and text that was probably meant as a pattern'),
         ),
@@ -65,6 +74,35 @@ export const POLICY_SCHEMAS: readonly SchemaRow[] = [
       digest,
       cases: z.array(tested),
       failed: count.check(z.describe('cases that do not hold')),
+    }),
+  },
+  {
+    name: 'policy-diff',
+    version: 1,
+    title: 'Differences of policies',
+    description: 'Output of "drillproof policy diff --json"; the texts are for people and can change.',
+    schema: product('policy-diff', {
+      before: z.string(),
+      after: z.string(),
+      changes: z.array(
+        z.strictObject({
+          name: z.string().check(z.describe('the rule and the runs that it is about, or a waiver')),
+          change: z.enum(['stricter', 'weaker', 'different']),
+          before: z.exactOptional(z.string()),
+          after: z.exactOptional(z.string()),
+        }),
+      ),
+      decisions: z.array(
+        z.strictObject({
+          decision: z.string(),
+          answer: z.enum(ANSWERS),
+          before: z.exactOptional(z.enum(ANSWERS)),
+          after: z
+            .exactOptional(z.enum(ANSWERS))
+            .check(z.describe('absent if the decision does not have enough of its evidence')),
+          rules: z.array(z.string()),
+        }),
+      ),
     }),
   },
 ];

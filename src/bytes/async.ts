@@ -129,3 +129,14 @@ export function findLargest(values: Iterable<number>): number {
   for (const value of values) largest = Math.max(largest, value);
   return largest;
 }
+
+/** The items by key, in their order; no group is empty. */
+export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
+  const groups = new Map<K, [T, ...T[]]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}

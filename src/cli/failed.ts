@@ -10,12 +10,33 @@ import { formatFailureJson, describeFailure, formatFailureText } from './shared/
 
 /** Reports an error on stderr and, with JSON output, as an object on stdout. */
 export async function reportFailure(thrown: unknown, argv: readonly string[], cli: Cli): Promise<ExitCode> {
+  if (thrown instanceof CommanderError) await removeOutputs(argv, cli);
   const error = thrown instanceof CommanderError ? await explainUsage(thrown, argv, cli) : thrown;
   const failure = describeFailure(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(formatFailureJson(failure));
   if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, formatFailureText(failure));
   if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, formatStack(error));
   return failure.exit;
+}
+
+/**
+ * Removes the reports that a call would have replaced if its options were right, so that a CI system does not show those of an
+ * earlier run. Every other word could be the path of an input.
+ */
+async function removeOutputs(argv: readonly string[], cli: Cli): Promise<void> {
+  const end = argv.indexOf('--');
+  const options = end < 0 ? argv : argv.slice(0, end);
+  if (!options.includes('--force')) return;
+  const files: string[] = [];
+  for (const [at, word] of argv.entries()) {
+    const [, name, value] = /^--(format|vsa)(?:=([^]*))?$/.exec(options[at] ?? '') ?? [];
+    const [, before] = /^--(format|vsa)$/.exec(options[at - 1] ?? '') ?? [];
+    const output = value ?? (before === undefined ? undefined : word);
+    if (output === undefined) cli.inputs.add(word.replace(/^--[a-z-]+=/, ''));
+    else files.push((name ?? before) === 'vsa' ? output : output.replace(/^[^=]*=?/, ''));
+  }
+  const { removeStale } = await import('./shared/output/output-file.ts');
+  for (const file of files.filter((path) => path !== '')) await removeStale(cli, file).catch(() => undefined); // the fault of the call is reported
 }
 
 function formatStack(error: unknown): string {

@@ -40,6 +40,10 @@ export const policyCodes = {
     'The value of a parameter does not have the type that the policy declares.',
     'Pass a value of that type with --param NAME=VALUE.',
   ),
+  'policy.BASELINE_INVALID': policies.usage(
+    'The baseline is neither the JSON of a decision nor a summary that a trusted key signed.',
+    'Pass the file of an earlier gate (--format json=FILE or --vsa FILE), and for a summary its key in --trust.',
+  ),
   'policy.EXPORT_VERDICT': policies.mismatch(
     'The verdict of an export is lower than the policy requires.',
     'Read the findings of the verification; they show what lowered the verdict.',
@@ -128,9 +132,77 @@ export const policyCodes = {
     'The policy does not allow the trial or attempt of a bundle.',
     'Run as many trials and attempts as the policy allows.',
   ),
+  'policy.SIGNED_LATE': policies.mismatch(
+    'More time passed between a run and its first signature than the policy allows.',
+    'Run the drill again, and sign its evidence at once.',
+  ),
+  'policy.RUN_REFUSED': policies.mismatch(
+    'There is a run that the policy refuses.',
+    'Find out why the run exists; use evidence without it only if its list is attested or pinned again.',
+  ),
+  'policy.RUN_TOO_LONG': policies.mismatch(
+    'A run took more virtual time than the policy allows.',
+    'Read the interactions in the run result to see what took the time.',
+  ),
   'policy.DRILL_MISSING': policies.missing(
     'A drill that the policy requires has no verified bundle.',
     'Run that drill and add its evidence; only verified bundles count.',
+  ),
+  'policy.DRILL_UNVERIFIED': policies.missing(
+    'A drill that the policy requires has only bundles that are not verified.',
+    'Read the findings of the verification of these bundles.',
+  ),
+  'policy.DRILL_TOO_FEW': policies.missing(
+    'A drill that the policy requires has fewer runs than required, all of which count.',
+    'Run the drill more often, and add the evidence.',
+  ),
+  'policy.DRILL_ELSEWHERE': policies.missing(
+    'A drill that the policy requires ran only on a different target, project, scenario, environment, world or seed.',
+    'Run the drill where the policy requires it, and add the evidence.',
+  ),
+  'policy.DRILL_OTHER_BUILD': policies.missing(
+    'A drill that the policy requires ran only on a different build or package lock.',
+    'Run the drill on the build that will be released, and compare its buildHash.',
+  ),
+  'policy.DRILL_RERUN': policies.missing(
+    'A drill that the policy requires has only reruns, which do not count.',
+    'Run the drill as a new run, or let the policy count reruns of it (reruns: allow).',
+  ),
+  'policy.DRILL_TOO_OLD': policies.missing(
+    'The runs of a drill that the policy requires are too old.',
+    'Run the drill again, and add the evidence; a new signature does not make a run newer.',
+  ),
+  'policy.DRILL_TOO_NEW': policies.missing(
+    'The runs of a drill that the policy requires are after the time that the policy states.',
+    'Add the evidence of a run before that time.',
+  ),
+  'policy.DRILL_SIGNATURE_OLD': policies.missing(
+    'The statements about the runs of a drill that the policy requires are too old.',
+    'Run the drill again, and sign its evidence.',
+  ),
+  'policy.DRILL_SIGNERS': policies.untrusted(
+    'The required keys or issuers did not sign the runs of a drill that the policy requires.',
+    'Have the required signers sign the bundle, in a DSSE envelope if it is signed already.',
+  ),
+  'policy.DRILL_OUTCOME': policies.mismatch(
+    'The runs of a drill that the policy requires did not end as required.',
+    'Read the assertions of the run (drillproof inspect FILE), correct what failed, and run the drill again.',
+  ),
+  'policy.DRILL_ASSERTION': policies.mismatch(
+    'An assertion or checkpoint that must pass did not pass in the runs of a required drill, or is missing.',
+    'Correct what failed, or the name in the policy, and run the drill again.',
+  ),
+  'policy.DRILL_LATEST': policies.mismatch(
+    'The latest run of a drill that the policy requires does not count.',
+    'Run the drill again; an older run that passed does not replace the latest one.',
+  ),
+  'policy.DRILL_NOT_VARIED': policies.missing(
+    'The runs of a drill that count have fewer different seeds, drills, targets or projects than required.',
+    'Run the drill with the values that are missing, and add the evidence.',
+  ),
+  'policy.DRILL_PASS_RATE': policies.mismatch(
+    'Too few of the runs of a required drill passed.',
+    'Correct what failed, and run the drill again.',
   ),
   'policy.OUTCOME_STATUS': policies.mismatch(
     'The status of a run is not one that the policy accepts.',
@@ -175,6 +247,34 @@ export const policyCodes = {
   'policy.CHECKPOINT_MISSING': policies.mismatch(
     'A checkpoint that the policy names did not pass in a run, or does not occur in it.',
     'Read the checkpoints in the run result, or correct the name in the policy.',
+  ),
+  'policy.SET_NOT_APPLIED': policies.mismatch(
+    'A set of rules selects runs, and the evidence has none of them.',
+    'Correct the selector (when, unless), or add the evidence that it is about.',
+  ),
+  'policy.ARTIFACT_NOT_DRILLED': policies.mismatch(
+    'A run is not of the artifact that will be deployed.',
+    'Run the drill on the artifact, and compare its SHA-256 with the buildHash of the run.',
+  ),
+  'policy.BASELINE_DRILL_MISSING': policies.missing(
+    'A drill that ran the last time did not run again on the same target.',
+    'Run that drill and add its evidence, or waive it (policy.BASELINE_DRILL_MISSING) if it was retired.',
+  ),
+  'policy.BASELINE_WORSE': policies.mismatch(
+    'A smaller share of the runs of a drill passed than the last time.',
+    'Read the assertions of the failed runs, correct what failed, and run the drill again.',
+  ),
+  'policy.BASELINE_FEWER_RUNS': policies.missing(
+    'A drill ran less often than the last time.',
+    'Run the drill more often, and add the evidence.',
+  ),
+  'policy.RECEIPTS_UNSOUND': policies.mismatch(
+    'The policy requires a mirror with a sound chain of receipts.',
+    'Read what is wrong with the chain (drillproof receipts verify MIRROR).',
+  ),
+  'policy.RECEIPT_TOO_OLD': policies.expired(
+    'The last run of a mirror ended earlier than the policy allows.',
+    'Run the mirror again.',
   ),
   'policy.NO_ALTERNATIVE': policies.mismatch(
     'None of the alternative sets of rules of the policy holds.',
@@ -276,6 +376,10 @@ export const vsaCodes = {
   'vsa.INPUT_MISSING': cite('in-toto Statement v1, subject; docs/gate/vsa.md').missing(
     'The summary does not cover all the expected evidence.',
     'Have the missing evidence evaluated too; a summary covers only what it lists.',
+  ),
+  'vsa.ARTIFACT_MISSING': cite('SLSA VSA v1.1, subject; docs/gate/vsa.md').missing(
+    'The summary does not name the expected artifact.',
+    'Have the gate decide about this artifact (gate --artifact).',
   ),
   'vsa.INPUT_EXTRA': cite('in-toto Statement v1, subject; docs/gate/vsa.md').extra(
     'The summary covers more evidence than expected, which may be why it passed.',

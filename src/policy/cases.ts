@@ -13,8 +13,8 @@ import { typeValue } from '../contract/type-value.ts';
 import { documentError } from '../evidence/document.ts';
 import { ANSWERS, type Decision } from './decision.ts';
 import { DURATION, durationMs, listIssues, MOMENT, momentMs } from './document/values.ts';
-import { evidenceInputSchema } from './facts.ts';
-import { parseValue } from './resolve.ts';
+import { evidenceInputSchema, runCountSchema } from './facts.ts';
+import { formatIssuePlace, parseValue } from './resolve.ts';
 import { isRule } from './catalogue.ts';
 import { defined } from '../bytes/arguments.ts';
 import { type Digest, digestOf } from '../bytes/hash.ts';
@@ -51,13 +51,20 @@ const syntheticRunSchema = z.strictObject({
   target: allow(word),
   scenario: allow(slugSchema),
   build: allow(digestSchema),
+  packageLock: allow(digestSchema),
   seed: allow(word),
+  project: allow(word, 'default: the same for all'),
+  organization: allow(word, 'default: the same for all'),
+  runId: allow(word, 'default: another one for each'),
+  world: allow(word, 'the id of the world'),
+  environment: allow(z.record(z.string(), word), 'values of the environment of the setup'),
+  virtualDuration: allow(duration, 'default 1m'),
   trial: allow(whole),
   trialCount: allow(whole),
   attempt: allow(whole),
   attemptLimit: allow(whole),
   rerun: allow(z.literal(true)),
-  world: allow(word, 'worldConsistency; default consistent'),
+  worldConsistency: allow(word, 'default consistent'),
   binding: allow(word, 'bindingEvidence; default complete'),
   budget: allow(z.enum(['kept', 'exceeded'])),
   assertions: allow(z.record(z.string(), word), 'status by id; all of them have "gate"'),
@@ -97,11 +104,14 @@ const buildOutcome = (run: SyntheticRun, targetId: string): Outcome => ({
   targetId,
   status: run.status ?? 'completed',
   verdict: run.outcome ?? 'passed',
-  worldConsistency: run.world ?? 'consistent',
+  worldConsistency: run.worldConsistency ?? 'consistent',
   bindingEvidence: run.binding ?? 'complete',
   budget: run.budget ?? 'kept',
   assertions: Object.entries(run.assertions ?? {}).map(([id, status]) => ({ id, gate: true, status })),
   checkpoints: Object.entries(run.checkpoints ?? {}).map(([id, verdict]) => ({ id, kind: 'final', verdict })),
+  worldInstanceId: run.world ?? 'world',
+  environment: run.environment ?? {},
+  virtualUs: durationMs(run.virtualDuration ?? '1m') * 1_000,
 });
 
 function buildBundle(run: SyntheticRun, n: number, asOfMs: number): BundleReport {
@@ -121,9 +131,9 @@ function buildBundle(run: SyntheticRun, n: number, asOfMs: number): BundleReport
     depth: 'full',
     asOfMs,
     evidenceBundleId: idOf('evidence', n),
-    organizationId: ORGANIZATION,
-    projectId: PROJECT,
-    runId: `run_synthetic-${n}`,
+    organizationId: run.organization ?? ORGANIZATION,
+    projectId: run.project ?? PROJECT,
+    runId: run.runId ?? `run_synthetic-${n}`,
     hostedRunId: idOf('hrun', n),
     ...(run.rerun === true && { rerunOfHostedRunId: idOf('hrun', 0) }),
     manifestDigest: digestText(`synthetic manifest ${n}`),
@@ -136,7 +146,7 @@ function buildBundle(run: SyntheticRun, n: number, asOfMs: number): BundleReport
       scope: 'world_inputs',
       ...pins,
       buildHash: run.build ?? digestText('synthetic build'),
-      packageLockHash: digestText('synthetic lock'),
+      packageLockHash: run.packageLock ?? digestText('synthetic lock'),
       originalTrial: trial,
       originalTrialCount: trialCount,
       originalAttempt: attempt,
@@ -195,7 +205,26 @@ const caseSchema = z.strictObject({
   /** Runs that only this case describes, in one export. */
   runs: allow(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
   list: allow(syntheticListSchema, 'the list of these runs'),
-  params: allow(z.record(z.string(), z.string()), 'values of parameters of the policy'),
+  params: allow(
+    z.record(
+      z.string(),
+      z.pipe(
+        z.union([z.string(), whole]),
+        z.transform((value) => String(value)),
+      ),
+    ),
+    'values of parameters of the policy, as text or a number',
+  ),
+  artifact: allow(digest, 'the SHA-256 of what will be deployed'),
+  baseline: allow(z.array(runCountSchema), 'the runs of the last time'),
+  receipts: allow(
+    z.strictObject({
+      verdict: z.enum(['sound', 'broken', 'none']),
+      ago: allow(duration, 'how long before the evaluation the mirror ended; default 1h'),
+    }),
+    'the receipts of the mirror of the invented runs',
+  ),
+  strict: allow(z.literal(true), 'fail if a set of rules is about no run'),
   asOf: allow(
     z.string().check(
       z.regex(MOMENT),
@@ -231,7 +260,10 @@ export function parseCases(bytes: Uint8Array, path: string): readonly PolicyCase
   if (result.success) return result.data.cases;
   const issues = result.error.issues
     .flatMap((issue) => listIssues(issue))
-    .map((issue) => ({ ...issue, message: `${issue.message}${lineOf(issue.path)}` }));
+    .map((issue) => ({
+      ...issue,
+      message: `${issue.message}${formatIssuePlace(issue.path, lineOf(issue.path))}`,
+    }));
   throw documentError('policy.INVALID', issues);
 }
 
@@ -241,7 +273,9 @@ export function compareDecision(
   decision: Decision,
 ): readonly string[] {
   const differences = [
-    ...(decision.answer === answer ? [] : [`the answer is ${decision.answer}, not ${answer}`]),
+    ...(decision.answer === answer
+      ? []
+      : [`the answer is ${decision.answer}, not ${answer}`, ...listReasons(decision)]),
     ...Object.entries(rules).flatMap(([rule, state]) => {
       const actual = decision.rules.find((result) => result.rule === rule)?.state ?? 'not in the policy';
       return actual === state ? [] : [`${rule} is ${actual}, not ${state}`];
@@ -254,6 +288,16 @@ export function compareDecision(
   const names = [actual, expected].map((list) => list.join(', ') || 'none');
   return [...differences, `the codes are ${names.join(', not ')}`];
 }
+
+/** Why an answer is not yes: each rule with its first violation. */
+const listReasons = ({ rules }: Decision): readonly string[] =>
+  rules.flatMap(({ rule, state, violations }) => {
+    const first = violations.find((violation) => violation.state === state);
+    if (first === undefined || (state !== 'failed' && state !== 'not_checked')) return [];
+    const { code, subject, message, expected, actual } = first;
+    const values = [message, expected && `expected ${expected}`, actual && `actual ${actual}`];
+    return [`${rule} is ${state}: ${code}, ${subject}: ${values.filter(Boolean).join('; ')}`];
+  });
 
 const listCodes = ({ rules }: Decision): readonly string[] => {
   const open = rules.flatMap(({ violations }) =>

@@ -21,6 +21,7 @@ export const RULES = {
   'signers.timestamp': define('every statement has a trusted timestamp', 'policy.TIMESTAMP_MISSING'),
   'age.max': define('no statement is older than allowed', 'policy.TOO_OLD'),
   'age.run': define('no run is older than allowed', 'policy.RUN_TOO_OLD'),
+  'age.signedWithin': define('every run was signed soon', 'policy.SIGNED_LATE'),
   'scope.organizations': define(
     'everything belongs to an allowed organization',
     'policy.ORGANIZATION_NOT_ALLOWED',
@@ -34,12 +35,14 @@ export const RULES = {
   'run.seeds': define('only allowed seeds were used', 'policy.SEED_NOT_ALLOWED'),
   'run.distinctSeeds': define('every drill ran with enough seeds', 'policy.TOO_FEW_SEEDS'),
   'run.trials': define('trials and attempts are as required', 'policy.TRIAL_NOT_ALLOWED'),
+  'run.never': define('no run is of those that are refused', 'policy.RUN_REFUSED'),
   'drills.required': define('every required drill is present and verified', 'policy.DRILL_MISSING'),
   'outcome.status': define('every run ended as required', 'policy.OUTCOME_STATUS'),
   'outcome.verdict': define('every drill has the required outcome', 'policy.OUTCOME_VERDICT'),
   'outcome.passRate': define('enough runs of every drill passed', 'policy.PASS_RATE'),
   'outcome.assertions': define('the named assertions passed in every run', 'policy.ASSERTION_MISSING'),
   'outcome.checkpoints': define('the named checkpoints passed in every run', 'policy.CHECKPOINT_MISSING'),
+  'outcome.virtualDuration': define('no run took too much virtual time', 'policy.RUN_TOO_LONG'),
   'contradictions.world': define('the world of every run was consistent', 'policy.WORLD_INCONSISTENT'),
   'contradictions.binding': define('every run is bound to its evidence', 'policy.BINDING_PARTIAL'),
   'contradictions.assertions': define(
@@ -76,13 +79,20 @@ export const RULES = {
     'every bundle answers a challenge, and every challenge has one answer',
     'policy.CHALLENGE_NOT_MET',
   ),
+  'receipts.chain': define('the receipts of every mirror form a sound chain', 'policy.RECEIPTS_UNSOUND'),
+  'receipts.last': define('the last run of every mirror ended recently', 'policy.RECEIPT_TOO_OLD'),
   'localReports.allowed': define('there is no local report', 'policy.LOCAL_REPORT_NOT_ALLOWED'),
   'findings.warnings': define('there is no warning that the policy refuses', 'policy.WARNING_REFUSED'),
   'summary.accepted': define(
     'a summary replaces evidence only if the policy pins it',
     'policy.SUMMARY_NOT_ACCEPTED',
   ),
+  'artifact.build': define('the runs are of the artifact', 'policy.ARTIFACT_NOT_DRILLED'),
+  'baseline.drills': define('every drill of the last time ran again', 'policy.BASELINE_DRILL_MISSING'),
+  'baseline.outcomes': define('no drill passed less often than the last time', 'policy.BASELINE_WORSE'),
+  'baseline.runs': define('no drill ran less often than the last time', 'policy.BASELINE_FEWER_RUNS'),
   'anyOf.sets': define('one of the alternative sets of rules holds', 'policy.NO_ALTERNATIVE'),
+  'sets.applied': define('every set of rules is about a run', 'policy.SET_NOT_APPLIED'),
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleId = keyof typeof RULES;

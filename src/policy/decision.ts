@@ -13,7 +13,7 @@ import {
   exportReportSchema,
   runSchema,
 } from '../verify/report-schema.ts';
-import { summarySchema } from './facts.ts';
+import { runCountSchema, summarySchema } from './facts.ts';
 import { isRule, type RuleId } from './catalogue.ts';
 
 /** The answer of a policy, best first. `could_not_tell` never counts as yes. */
@@ -34,9 +34,21 @@ const waiver = {
   expiresAtMs: atMs,
 };
 
+const WAIVER_STATES = ['needed', 'no_longer_needed', 'not_begun', 'expired', 'too_long'] as const;
+export type WaiverState = (typeof WAIVER_STATES)[number];
+
 /** What a waiver can remove: that the bytes are unchanged, or that a trusted key signed them. */
 const PROTECTIONS = ['integrity', 'authenticity'] as const;
 export type Protection = (typeof PROTECTIONS)[number];
+
+const candidateSchema = z.strictObject({
+  input: count,
+  subject: z.string(),
+  runId: allow(z.string()),
+  path: allow(z.string()),
+  accepted: z.boolean(),
+  reasons: z.readonly(z.array(z.string())).check(z.describe('why it does not count')),
+});
 
 const violationSchema = z.strictObject({
   rule,
@@ -52,6 +64,11 @@ const violationSchema = z.strictObject({
   expected: allow(z.string()),
   actual: allow(z.string()),
   findings: allow(z.readonly(z.array(code)), 'codes of the findings that led to it'),
+  set: allow(z.string(), 'the set of rules in allOf'),
+  candidates: allow(
+    z.readonly(z.array(candidateSchema)),
+    'of a required drill: the nearest runs that do not count, then those that count, at most 100',
+  ),
   waiver: allow(
     z.strictObject({ ...waiver, removes: allow(z.enum(PROTECTIONS), 'what no longer protects it') }),
   ),
@@ -74,7 +91,12 @@ const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once'
 const evidenceSchema = z.strictObject({
   id: bundleReportSchema.shape.evidenceBundleId,
   ...z.pick(bundleReportSchema, {
+    projectId: true,
     runId: true,
+    hostedRunId: true,
+    rerunOfHostedRunId: true,
+    createdAtMs: true,
+    reproduction: true,
     path: true,
     verdict: true,
     manifestDigest: true,
@@ -99,6 +121,8 @@ const inputSchema = z.strictObject({
   signer: exportReportSchema.shape.signer.check(z.describe('who signed the list of bundles')),
   warnings,
   evidence: allow(z.readonly(z.array(evidenceSchema)), 'every bundle'),
+  organizationId: allow(z.string()),
+  window: exportReportSchema.shape.window,
   envelopes: allow(z.readonly(z.array(digest)), 'SHA-256 of each DSSE envelope that was given'),
   summary: allow(z.omit(summarySchema, { findings: true })),
 });
@@ -124,7 +148,33 @@ export const decisionSchema = z.strictObject({
   inputs: z.readonly(z.array(inputSchema)),
   /** Every rule of the policy, in the order of `RULES`. */
   rules: z.readonly(z.array(ruleResultSchema)),
-  unusedWaivers: z.readonly(z.array(z.strictObject({ code, subject: z.string(), ...waiver }))),
+  artifact: allow(
+    z.strictObject({ name: z.string(), digest }),
+    'what will be deployed; every required run is of this build',
+  ),
+  baseline: allow(z.strictObject({ name: z.string(), digest }), 'the decision or summary of the last time'),
+  sets: allow(
+    z.readonly(z.array(z.strictObject({ set: z.string(), selects: z.string(), runs: count }))),
+    'each set of rules that selects runs, and the number of bundles that are or could be of them',
+  ),
+  waivers: z
+    .readonly(
+      z.array(
+        z.strictObject({
+          code,
+          subject: z.string().check(z.describe('the subject, or the selected runs in words')),
+          ...waiver,
+          state: z
+            .enum(WAIVER_STATES)
+            .check(z.describe('needed: it applied to a violation; the others did not apply')),
+          violations: count.check(z.describe('how many causes of violations it applied to')),
+        }),
+      ),
+    )
+    .check(z.describe('every waiver of the policy')),
+  runs: z
+    .readonly(z.array(runCountSchema))
+    .check(z.describe('attested runs by project, drill and target, without reruns; for --baseline')),
   run: allow(runSchema),
 });
 
@@ -134,6 +184,7 @@ export interface PolicyUsed extends Readonly<z.infer<typeof policyUsedSchema>> {
 /** One input of a decision: evidence, or a summary in its place. */
 export interface EvaluatedInput extends Readonly<z.infer<typeof inputSchema>> {}
 export type EvidenceUsed = NonNullable<EvaluatedInput['evidence']>[number];
+export type WaiverResult = Decision['waivers'][number];
 export interface RuleResult extends Readonly<z.infer<typeof ruleResultSchema>> {}
 export type RuleState = RuleResult['state'];
 /** One subject for which a rule does not hold, or for which it could not be decided. */

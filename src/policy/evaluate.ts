@@ -1,4 +1,6 @@
+import { groupBy } from '../bytes/async.ts';
 import {
+  BOOLEAN,
   checkArguments,
   defined,
   listOf,
@@ -10,7 +12,9 @@ import {
   TIME,
 } from '../bytes/arguments.ts';
 import type { ChallengeLedger } from '../verify/challenge/ledger.ts';
+import type { Code } from '../codes/catalogue.ts';
 import type { BundleReport, Finding, TrustUsed } from '../verify/report.ts';
+import { RULE_IDS, type RuleId, RULES } from './catalogue.ts';
 import type {
   Answer,
   Decision,
@@ -21,15 +25,16 @@ import type {
   Violation,
   WaiverUsed,
 } from './decision.ts';
-import { collectFacts, type EvidenceInput, type Facts } from './facts.ts';
-import { POLICY, type Policy } from './policy.ts';
-import { RULE_IDS, type RuleId, RULES } from './catalogue.ts';
-import { POLICY_RULES } from './rules/table.ts';
-import type { Code } from '../codes/catalogue.ts';
-import type { PolicyDocument, Waiver } from './document/document.ts';
-import { findRemoved } from './explain.ts';
+import type { PolicyDocument } from './document/document.ts';
 import { momentMs } from './document/values.ts';
-import type { Cause, Problem } from './rules/outcome.ts';
+import { type Baseline, collectFacts, type EvidenceInput, type Facts } from './facts.ts';
+import { POLICY, type Policy } from './policy.ts';
+import { countRuns } from './rules/baseline.ts';
+import { selectFacts } from './rules/conditions.ts';
+import type { Problem } from './rules/outcome.ts';
+import { formatSelections, listScopes, type Scope, selectSetRules } from './rules/sets.ts';
+import { skewMsOf } from './rules/table.ts';
+import { findWaiverLimitMs, indexBundles, indexWaivers, type Waivers } from './waivers.ts';
 
 type EvaluateContext = {
   /** The time of the evaluation, a Date or ms since 1970; the reports must have been made as of the same time. */
@@ -38,7 +43,14 @@ type EvaluateContext = {
   readonly trust?: TrustUsed;
   /** The ledger of challenges, as `verifyLedger` verified it; the rule `challenge.answered` needs it. */
   readonly ledger?: ChallengeLedger;
+  /** What will be deployed: every required run must be of the build with this digest. */
+  readonly artifact?: Artifact;
+  /** The evidence of the last time, as `readBaseline` gives it: no drill may be missing, worse or rarer. */
+  readonly baseline?: Baseline;
+  /** Fail if a set of rules is about no run. Default: warn. */
+  readonly strict?: boolean;
 };
+type Artifact = NonNullable<Decision['artifact']>;
 
 const INPUT: Kind = {
   what: 'an object with a report, a summary or a failure',
@@ -49,6 +61,9 @@ const CONTEXT: MembersOf<EvaluateContext> = {
   asOfMs: TIME,
   trust: optional(OBJECT),
   ledger: optional(OBJECT),
+  artifact: optional(OBJECT),
+  baseline: optional(OBJECT),
+  strict: optional(BOOLEAN),
 };
 
 /**
@@ -70,15 +85,34 @@ export function evaluate(
 ): Decision {
   const kinds = { inputs: listOf(INPUT), policy: POLICY, context: optionsOf(CONTEXT) };
   checkArguments(kinds, { inputs, policy, context });
-  const { trust, ledger } = context;
+  const { trust, ledger, artifact, baseline, strict = false } = context;
   const asOfMs = Number(context.asOfMs);
-  const facts = { ...collectFacts(inputs, asOfMs), ...defined({ ledger }) };
-  const drills = indexDrills(facts);
-  const layers = policy.layers.map((document) => ({
-    document,
-    waivers: indexWaivers(document, asOfMs, drills),
-  }));
-  const rules = RULE_IDS.flatMap((rule) => evaluateRule(rule, layers, facts) ?? []);
+  const facts: Facts = {
+    ...collectFacts(inputs, asOfMs),
+    ...defined({ ledger, artifact: artifact?.digest, baseline }),
+  };
+  const bundles = indexBundles(facts);
+  const limitMs = findWaiverLimitMs(policy.layers);
+  const layers = policy.layers.map((document, at) => {
+    const clock = { asOfMs, skewMs: skewMsOf(document) };
+    const waivers = indexWaivers(document, { clock, bundles, limitMs });
+    const isLast = at === policy.layers.length - 1; // the policy itself comes after those that it extends
+    const scopes = [...listScopes(document), ...(isLast ? listCallScopes(document, facts) : [])];
+    const parts = scopes.map((scope): Part => ({
+      scope,
+      document,
+      waivers,
+      facts: selectFacts(facts, scope.selections, clock),
+    }));
+    return { waivers, parts };
+  });
+  const parts = layers.flatMap((layer) => layer.parts);
+  const rules = RULE_IDS.flatMap((rule) => evaluateRule(rule, parts, strict) ?? []);
+  const sets = parts.flatMap(({ scope: { name: set, selections }, facts: selected }) =>
+    set === undefined || selections.length === 0
+      ? []
+      : [{ set, selects: formatSelections(selections), runs: selected.bundles.length }],
+  );
   const { name, digest, sources, parameters } = policy;
   return {
     schemaVersion: 1,
@@ -86,33 +120,57 @@ export function evaluate(
     answer: decideAnswer(rules, facts),
     asOfMs,
     policy: { name, digest, sources, ...defined({ parameters }) },
-    ...defined({ trust }),
+    ...defined({
+      trust,
+      artifact,
+      baseline: baseline && { name: baseline.name, digest: baseline.digest },
+      sets: sets.length > 0 ? sets : undefined,
+    }),
     inputs: inputs.map(describeInput),
     rules,
-    unusedWaivers: layers.flatMap(({ waivers }) => waivers.listUnused()),
+    waivers: layers.flatMap(({ waivers }) => waivers.listResults()),
+    runs: countRuns(facts),
   };
 }
 
-type Layer = { readonly document: Policy['layers'][number]; readonly waivers: Waivers };
+/** The rules that the caller adds to those of the policy. */
+function listCallScopes(document: PolicyDocument, { artifact, baseline }: Facts): readonly Scope[] {
+  const added = {
+    ...(baseline !== undefined && document.baseline === undefined && { baseline: 'required' as const }),
+    ...(artifact !== undefined && document.artifact === undefined && { artifact: 'required' as const }),
+  };
+  const { drills } = document;
+  const rules = selectSetRules(document, { ...added, ...defined({ drills }) });
+  const names = [...rules].filter(([id]) => /^(?:baseline|artifact)\./.test(id));
+  return names.length === 0 ? [] : [{ pointer: '', rules: new Map(names), selections: [] }];
+}
 
-/** Evaluates one rule, which must hold in every layer that has it. */
-function evaluateRule(rule: RuleId, layers: readonly Layer[], facts: Facts): RuleResult | undefined {
-  const { code } = RULES[rule];
-  const results = layers.flatMap(({ document, waivers }) => {
-    const outcome = POLICY_RULES[rule](document)?.evaluate(facts);
+/** One scope of one layer, with the facts that it is about. */
+type Part = {
+  readonly scope: Scope;
+  readonly facts: Facts;
+  readonly document: PolicyDocument;
+  readonly waivers: Waivers;
+};
+
+/** Evaluates one rule, which must hold in every scope of every layer that has it. */
+function evaluateRule(rule: RuleId, parts: readonly Part[], isStrict: boolean): RuleResult | undefined {
+  const results = parts.flatMap(({ scope, facts, document, waivers }) => {
+    const outcome = scope.rules.get(rule)?.evaluate(facts);
     if (outcome === undefined) return [];
-    const isWarning = isWarningRule(document, rule, facts.asOfMs);
+    const isWarning = rule === 'sets.applied' ? !isStrict : isWarningRule(document, rule, facts.asOfMs);
     const violations = outcome.problems.map((problem) => {
-      const violation = buildViolation(rule, code, problem, waivers.findWaiver(problem, code));
-      return isWarning && violation.state !== 'waived'
-        ? { ...violation, state: 'warned' as const }
-        : violation;
+      const code = problem.code ?? RULES[rule].code;
+      const waiver = waivers.findWaiver(problem, code);
+      return buildViolation({ rule, code, set: scope.name }, problem, { waiver, isWarning });
     });
-    return [{ judged: outcome.judged, violations }];
+    return [{ judged: outcome.judged, violations, document, isSet: scope.name !== undefined }];
   });
   if (results.length === 0) return undefined;
   const violations = removeRepeats(results.flatMap((result) => result.violations));
-  const judged = Math.max(...results.map((result) => result.judged));
+  // Sets divide the runs; layers, and a document and its sets, are about the same runs.
+  const sums = groupBy(results, ({ document, isSet }) => (isSet ? document : {})).values();
+  const judged = Math.max(...[...sums].map((rows) => rows.reduce((sum, row) => sum + row.judged, 0)));
   return { rule, state: deriveState(violations, judged), judged, violations };
 }
 
@@ -142,80 +200,14 @@ function decideAnswer(rules: readonly RuleResult[], { bundles, summaries }: Fact
   return nothing || rules.some(({ state }) => state === 'not_checked') ? 'could_not_tell' : 'yes';
 }
 
-type DatedWaiver = Waiver & { readonly expiresAtMs: number };
-
-/** The waivers of one layer: they apply to its own rules, and never to those of a policy that it extends. */
-type Waivers = {
-  /** The waiver of a problem if every cause of it is waived: the one that expires first. */
-  findWaiver(problem: Problem, code: Code): WaiverUsed | undefined;
-  listUnused(): Decision['unusedWaivers'];
-};
-
-/** The drill of each attested bundle; none for an id that bundles of different drills have. */
-function indexDrills({ bundles }: Facts): ReadonlyMap<string, string | undefined> {
-  const drills = new Map<string, string | undefined>();
-  for (const { attested, subject, report } of bundles) {
-    const drill = attested ? report.reproduction?.drillId : undefined;
-    drills.set(subject, drills.has(subject) && drills.get(subject) !== drill ? undefined : drill);
-  }
-  return drills;
-}
-
-function indexWaivers(
-  { waivers = [] }: PolicyDocument,
-  asOfMs: number,
-  drills: ReadonlyMap<string, string | undefined>,
-): Waivers {
-  const dated = waivers.map((waiver): DatedWaiver => ({ ...waiver, expiresAtMs: momentMs(waiver.expires) }));
-  const valid = dated.filter(({ expiresAtMs }) => asOfMs < expiresAtMs);
-  const used = new Set<DatedWaiver>();
-  const covers = (waiver: DatedWaiver, subject: string, isOfDrill: boolean): boolean =>
-    waiver.drill === undefined
-      ? waiver.subject === subject
-      : waiver.drill === (isOfDrill ? subject : drills.get(subject));
-  const longestFor = ({ subject, code }: Cause, isOfDrill: boolean): DatedWaiver[] =>
-    valid
-      .filter((waiver) => waiver.code === code && covers(waiver, subject, isOfDrill))
-      .toSorted((a, b) => b.expiresAtMs - a.expiresAtMs)
-      .slice(0, 1);
-  return {
-    findWaiver(problem, code) {
-      const causes = problem.causes ?? [{ subject: problem.subject, code }];
-      // A problem of no input is about a drill, or about all inputs.
-      const matching = causes.flatMap((cause) => longestFor(cause, problem.input === undefined));
-      // A waiver is used even if another cause is not waived.
-      for (const waiver of matching) used.add(waiver);
-      const [first] = matching.toSorted((a, b) => a.expiresAtMs - b.expiresAtMs);
-      if (first === undefined || matching.length < causes.length) return undefined;
-      const removed = matching.flatMap((waiver) => findRemoved(waiver.code) ?? []);
-      const removes = removed.find((protection) => protection === 'integrity') ?? removed[0];
-      return { ...describe(first), ...defined({ removes }) };
-    },
-    listUnused: () =>
-      dated
-        .filter((waiver) => !used.has(waiver))
-        .map(({ code, subject, drill, ...waiver }) => ({
-          code,
-          subject: subject ?? drill ?? '',
-          ...describe({ code, ...waiver }),
-        })),
-  };
-}
-
-const describe = ({ reason, owner, expiresAtMs }: DatedWaiver): WaiverUsed => ({
-  reason,
-  owner,
-  expiresAtMs,
-});
-
 function buildViolation(
-  rule: Violation['rule'],
-  code: Code,
-  { causes: _causes, ...problem }: Problem,
-  waiver: WaiverUsed | undefined,
+  { set, ...named }: Pick<Violation, 'rule' | 'code'> & { readonly set: string | undefined },
+  { causes: _causes, of: _of, code: _code, candidates, ...problem }: Problem,
+  { waiver, isWarning }: { readonly waiver: WaiverUsed | undefined; readonly isWarning: boolean },
 ): Violation {
-  const violation = { rule, code, ...problem };
-  return waiver === undefined ? violation : { ...violation, state: 'waived', waiver };
+  const violation = { ...named, ...problem, ...defined({ set, candidates }) };
+  if (waiver !== undefined) return { ...violation, state: 'waived', waiver };
+  return isWarning ? { ...violation, state: 'warned' } : violation;
 }
 
 function describeInput(input: EvidenceInput): EvaluatedInput {
@@ -228,11 +220,11 @@ function describeInput(input: EvidenceInput): EvaluatedInput {
   }
   const { report, pinned = false } = input;
   if (report.kind === 'bundle') {
-    const { evidenceBundleId: id, projectId, manifestDigest, archive, verdict } = report;
+    const { evidenceBundleId: id, organizationId, projectId, manifestDigest, archive, verdict } = report;
     return {
       ...empty,
       kind: 'bundle',
-      ...defined({ id, projectId, manifestDigest, archiveDigest: archive?.digest }),
+      ...defined({ id, organizationId, projectId, manifestDigest, archiveDigest: archive?.digest }),
       verdict,
       completeness: pinned ? 'pinned' : 'claimed',
       bundles: 1,
@@ -240,11 +232,12 @@ function describeInput(input: EvidenceInput): EvaluatedInput {
     };
   }
   const { evidenceExportId: id, manifestDigest, verdict, completeness, signer, parts, localReports } = report;
+  const { organizationId, window } = report;
   const findings = [report, ...localReports].flatMap((part) => part.findings);
   return {
     ...empty,
     kind: 'export',
-    ...defined({ id, manifestDigest, signer, warnings: listWarnings(findings) }),
+    ...defined({ id, organizationId, window, manifestDigest, signer, warnings: listWarnings(findings) }),
     verdict,
     completeness,
     bundles: parts.length,
@@ -254,10 +247,12 @@ function describeInput(input: EvidenceInput): EvaluatedInput {
 }
 
 function describeBundle(report: BundleReport): EvidenceUsed {
-  const { evidenceBundleId: id, runId, path, verdict, manifestDigest, outcome, signers, findings } = report;
+  const { evidenceBundleId: id, projectId, runId, hostedRunId, rerunOfHostedRunId, path, verdict } = report;
+  const { manifestDigest, createdAtMs, reproduction, outcome, signers, findings } = report;
   return {
     verdict,
-    ...defined({ id, runId, path, manifestDigest, outcome, signers, warnings: listWarnings(findings) }),
+    ...defined({ id, projectId, runId, hostedRunId, rerunOfHostedRunId, path, manifestDigest, createdAtMs }),
+    ...defined({ reproduction, outcome, signers, warnings: listWarnings(findings) }),
   };
 }
 

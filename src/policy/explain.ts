@@ -4,9 +4,12 @@ import { codeFacts } from '../codes/facts.ts';
 import type { Protection } from './decision.ts';
 import type { PolicyDocument } from './document/document.ts';
 import { FIXED_MEMBERS } from './document/parameters.ts';
-import { momentMs } from './document/values.ts';
+import { durationMs, momentMs } from './document/values.ts';
+import { didYouMean } from '../bytes/text/wording.ts';
+import { verdicts } from '../contract/resources/run.ts';
 import { isRule, RULE_IDS, RULES, type RuleId } from './catalogue.ts';
-import { POLICY_RULES } from './rules/table.ts';
+import { DRILL_CODES } from './rules/drills.ts';
+import { formatSelections, listScopes, POLICY_RULES } from './rules/sets.ts';
 
 export type Doubt = { readonly path: string; readonly message: string };
 
@@ -17,12 +20,14 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
   ...Object.entries(document).flatMap(([name, value]) =>
     isCompared(name) ? listOddValues(value, [name]) : [],
   ),
-  ...RULE_IDS.flatMap((rule) =>
-    (POLICY_RULES[rule](document)?.doubts ?? []).map((message) => ({
-      path: `/${rule.replace('.', '/')}`,
-      message,
-    })),
+  ...listScopes(document).flatMap(({ pointer, rules }) =>
+    [...rules].flatMap(([rule, { doubts }]) =>
+      doubts.map((message) => ({ path: `${pointer}/${rule.replace('.', '/')}`, message })),
+    ),
   ),
+  ...(durationMs(document.clockSkew ?? '1s') > MAX_SKEW_MS
+    ? [{ path: '/clockSkew', message: 'clocks that differ by more than a day prove no time' }]
+    : []),
   ...listEnforcementDoubts(document),
   ...(document.waivers ?? []).flatMap(({ code, expires }, at) => [
     ...[findRemoved(code)]
@@ -31,11 +36,17 @@ export const listDoubts = (document: PolicyDocument, nowMs: number): readonly Do
     ...(momentMs(expires) > nowMs
       ? []
       : [{ path: `/waivers/${at}/expires`, message: 'the waiver has expired' }]),
-    ...RULE_IDS.filter((rule) => RULES[rule].code === code)
+    ...RULE_IDS.filter((rule) => listRuleCodes(rule).includes(code))
       .flatMap((rule) => listMissing(document, rule, 'waive policy.NO_ALTERNATIVE of the subject "all"'))
       .map((message) => ({ path: `/waivers/${at}/code`, message })),
   ]),
 ];
+
+/** The codes of the violations of a rule. */
+export const listRuleCodes = (rule: RuleId): readonly Code[] =>
+  rule === 'drills.required' ? DRILL_CODES : [RULES[rule].code];
+
+const MAX_SKEW_MS = 86_400_000;
 
 const BYTES_CODE = /^(?:zip|encoding|json|object|bundle|part|local-report|export|bag)\./;
 const SIGNATURE_CODE = /^(?:attestation|dsse|trust)\./;
@@ -55,7 +66,11 @@ export const REMOVED: Readonly<Record<Protection, string>> = {
 
 function listOddValues(value: unknown, path: readonly PropertyKey[]): readonly Doubt[] {
   const place = formatJsonPointer([...path]);
-  if (typeof value === 'string')
+  if (typeof value === 'string') {
+    const known = findKnownValues(path);
+    const hint = known?.includes(value) === false ? didYouMean(value, known) : undefined;
+    if (hint !== undefined)
+      return [{ path: place, message: `${JSON.stringify(value)} is not a known value. ${hint}` }];
     return value.includes('*') && path.at(-1) !== 'pattern' && path.at(-1) !== 'reason'
       ? [
           {
@@ -64,10 +79,19 @@ function listOddValues(value: unknown, path: readonly PropertyKey[]): readonly D
           },
         ]
       : [];
+  }
   if (typeof value !== 'object' || value === null) return [];
   const members = Object.entries(value);
   if (members.length === 0 && !Array.isArray(value)) return [{ path: place, message: 'requires nothing' }];
   return members.flatMap(([name, member]) => listOddValues(member, [...path, name]));
+}
+
+/** The values that runs usually have; others are possible. */
+function findKnownValues(path: readonly PropertyKey[]): readonly string[] | undefined {
+  const names = path.filter((name) => typeof name === 'string' && !/^\d+$/.test(name));
+  const [section, member] = names.slice(-2);
+  if (member === 'status') return ['completed', 'failed'];
+  return member === 'outcome' || (section === 'outcome' && member === 'verdict') ? verdicts : undefined;
 }
 
 /** Rules without which nothing shows that evidence was verified. */
@@ -84,7 +108,7 @@ const listEnforcementDoubts = (document: PolicyDocument): readonly Doubt[] =>
 
 /** Explains that a policy does not have a rule, or only in the sets of `anyOf`, for which the caller has other advice. */
 function listMissing(document: PolicyDocument, rule: RuleId, advice: string): readonly string[] {
-  if (POLICY_RULES[rule](document) !== undefined) return [];
+  if (listScopes(document).some(({ rules }) => rules.has(rule))) return [];
   const { anyOf = [], schemaVersion, kind } = document;
   const isInSet = anyOf.some((set) => POLICY_RULES[rule]({ schemaVersion, kind, ...set }) !== undefined);
   return [
@@ -98,10 +122,13 @@ export type ExplainedRule = { readonly rule: RuleId; readonly words: string };
 
 /** Every rule of a policy in words, without those of policies that it extends. */
 export const explainRules = (policy: PolicyDocument): readonly ExplainedRule[] =>
-  RULE_IDS.flatMap((rule) => {
-    const words = POLICY_RULES[rule](policy)?.sentence;
-    return words === undefined ? [] : [{ rule, words }];
+  listScopes(policy).flatMap(({ rules, selections }) => {
+    const about = formatSelections(selections);
+    const start = about === '' ? '' : `${about[0]!.toUpperCase()}${about.slice(1)}: `;
+    return [...rules].map(([rule, { sentence }]) => ({ rule, words: `${start}${sentence}` }));
   });
 
-export const listMissingRules = (layers: readonly PolicyDocument[]): readonly RuleId[] =>
-  RULE_IDS.filter((rule) => layers.every((policy) => POLICY_RULES[rule](policy) === undefined));
+export const listMissingRules = (layers: readonly PolicyDocument[]): readonly RuleId[] => {
+  const present = new Set(layers.flatMap((layer) => explainRules(layer).map(({ rule }) => rule)));
+  return RULE_IDS.filter((rule) => !present.has(rule));
+};

@@ -24,6 +24,8 @@ export const summarySchema = z.strictObject({
   parameters: z.exactOptional(parameterTextsSchema),
   /** Digests of the manifests of everything it covers. */
   inputs: z.readonly(z.array(digest)),
+  /** Digests of artifacts of which it states that they may be deployed. */
+  artifacts: z.exactOptional(z.readonly(z.array(digest))),
   /** Thumbprints of the trusted keys of purpose `summary` that signed it. */
   thumbprints: z.readonly(z.array(digest)),
   findings: bundleReportSchema.shape.findings,
@@ -32,6 +34,19 @@ export const summarySchema = z.strictObject({
 interface ReadFailure extends Readonly<z.infer<typeof failureSchema>> {}
 /** The content of a verification summary, and the keys that signed it. */
 export interface SummaryFacts extends Readonly<z.infer<typeof summarySchema>> {}
+
+/** The runs of one drill on one target, without reruns. */
+export interface RunCount extends Readonly<z.infer<typeof runCountSchema>> {}
+export const runCountSchema = z.strictObject({
+  project: z.string(),
+  drill: z.string(),
+  target: z.string(),
+  runs: z.int().check(z.gte(1)),
+  passed: z.int().check(z.gte(0)),
+});
+
+/** The evidence of an earlier gate, with which this one is compared. */
+export type Baseline = { readonly name: string; readonly digest: Digest; readonly runs: readonly RunCount[] };
 
 /**
  * One input of `evaluate`: the report of its verification, a summary, or the failure (formats §8). The caller chooses
@@ -46,10 +61,19 @@ export type EvidenceInput = {
       readonly report: ExportReport | BundleReport;
       /** The caller pinned the manifest of this single part. The report on an export has that itself. */
       readonly pinned?: boolean;
+      /** The chain of receipts of the mirror, if it was verified. */
+      readonly receipts?: ReceiptFacts;
     }
   | { readonly summary: SummaryFacts }
   | { readonly failure: ReadFailure }
 );
+
+/** The result of `verifyReceipts`, and when the last run of the mirror ended. */
+interface ReceiptFacts extends Readonly<z.infer<typeof receiptFactsSchema>> {}
+const receiptFactsSchema = z.strictObject({
+  verdict: z.enum(['sound', 'broken', 'unread', 'none']),
+  finishedAtMs: z.exactOptional(z.int()),
+});
 
 const named = {
   name: z.string().check(z.minLength(1), z.maxLength(4096)),
@@ -61,6 +85,7 @@ export const evidenceInputSchema: z.ZodMiniType<EvidenceInput> = z.union([
     ...named,
     report: z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]),
     pinned: z.exactOptional(z.boolean()),
+    receipts: z.exactOptional(receiptFactsSchema),
   }),
   z.strictObject({ ...named, summary: summarySchema }),
   z.strictObject({ ...named, failure: failureSchema }),
@@ -69,7 +94,11 @@ export const evidenceInputSchema: z.ZodMiniType<EvidenceInput> = z.union([
 /** The position of an input, and the subject that a violation names. */
 export type Place = { readonly input: number; readonly subject: string };
 
-type ExportFact = Place & { readonly report: ExportReport };
+type ExportFact = Place & {
+  readonly report: ExportReport;
+  /** Absent if nobody verified them. */
+  readonly receipts?: ReceiptFacts;
+};
 export type BundleFact = Place & {
   readonly report: BundleReport;
   /** The bundle is verified by a trusted key. Only then its facts count. */
@@ -84,6 +113,12 @@ export type SummaryFact = Place & { readonly summary: SummaryFacts };
 export type Facts = {
   readonly asOfMs: number;
   readonly ledger?: Pick<ChallengeLedger, 'verdict' | 'challenges'>;
+  /** The build that every required run must be of. */
+  readonly artifact?: Digest;
+  /** The runs of the last time. */
+  readonly baseline?: Baseline;
+  /** Only the runs that a selector is about, and bundles that could be of such runs. */
+  readonly isSelection?: true;
   readonly exports: readonly ExportFact[];
   readonly bundles: readonly BundleFact[];
   readonly localReports: readonly LocalReportFact[];
@@ -96,7 +131,14 @@ export function collectFacts(inputs: readonly EvidenceInput[], asOfMs: number): 
   const numbered = inputs.map((item, input) => ({ item, place: { input, subject: item.name } }));
   const exports = numbered.flatMap(({ item, place: { input } }) =>
     'report' in item && item.report.kind === 'export'
-      ? [{ input, subject: item.report.evidenceExportId ?? 'export', report: item.report }]
+      ? [
+          {
+            input,
+            subject: item.report.evidenceExportId ?? 'export',
+            report: item.report,
+            ...(item.receipts !== undefined && { receipts: item.receipts }),
+          },
+        ]
       : [],
   );
   return {

@@ -9,6 +9,8 @@ import type { PolicyDocument } from './document/document.ts';
 export type Policy = PolicyUsed & {
   /** Each document once, after those that it extends. */
   readonly layers: readonly PolicyDocument[];
+  /** The line of a JSON pointer in the file of a document, by its place in `layers`. */
+  readonly locate?: (layer: number, pointer: string) => number | undefined;
   /** Parameters that a document declares and does not use. */
   readonly unusedParameters?: readonly string[];
 };

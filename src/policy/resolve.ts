@@ -1,8 +1,9 @@
 import { BYTES, checkArguments, defined, FUNCTION, TEXT, withMembers } from '../bytes/arguments.ts';
 import { digestOf } from '../bytes/hash.ts';
 import { fromUtf8 } from '../bytes/text/encoding.ts';
-import { type JsonValue, parseJson } from '../bytes/json/parse.ts';
+import { type JsonValue, parseJson, parseJsonPointer } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
+import { isRule, type RuleId } from './catalogue.ts';
 import { isNewer, type PolicyDocument, policySchema } from './document/document.ts';
 import { bindParameters, checkParameters, type ParameterValues } from './document/parameters.ts';
 import { digestLayers, type Policy } from './policy.ts';
@@ -41,6 +42,7 @@ type ParsedLayer = {
   readonly document: PolicyDocument;
   readonly written: JsonValue;
   readonly unused: readonly string[];
+  readonly lineOf: Read['lineOf'];
 };
 
 function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): ParsedLayer {
@@ -48,7 +50,7 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
   const bound = bindParameters(value, values);
   const result = typeValue(policySchema, bound.value);
   if (result.success && bound.issues.length === 0)
-    return { document: result.data, written: omitSchema(value), unused: bound.unused };
+    return { document: result.data, written: omitSchema(value), unused: bound.unused, lineOf };
   const all = [...bound.issues, ...(result.error?.issues ?? []).flatMap((issue) => listIssues(issue))];
   // The members of a later version are not mistakes.
   const newer = all.filter((issue) => issue.path === '/schemaVersion' && isNewer(value));
@@ -58,7 +60,7 @@ function parseLayer(bytes: Uint8Array, path: string, values: ParameterValues): P
     issues.map(({ path: pointer, message }) => {
       const parameter = bound.places.get(pointer);
       const cause = parameter === undefined ? '' : `, and the parameter is ${parameter}`;
-      return { path: pointer, message: message + cause + lineOf(pointer) };
+      return { path: pointer, message: message + cause + formatIssuePlace(pointer, lineOf(pointer)) };
     }),
   );
 }
@@ -68,24 +70,47 @@ function omitSchema(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '$schema'));
 }
 
-type Read = { readonly value: JsonValue; readonly lineOf: (pointer: string) => string };
+/** ` (line 5, rule outcome.verdict)`. */
+export function formatIssuePlace(pointer: string, line: number | undefined): string {
+  const rule = findRule(pointer);
+  const words = [
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(rule === undefined ? [] : [`rule ${rule}`]),
+  ];
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+/** The rule whose member a JSON pointer is in, also inside a set. */
+export function findRule(pointer: string): RuleId | undefined {
+  const [section = '', member] = parseJsonPointer(pointer.replace(/^(?:\/(?:anyOf|allOf)\/\d+)+/, ''));
+  const rule = `${section}.${member ?? ''}`;
+  return isRule(rule) ? rule : undefined;
+}
+
+type Read = { readonly value: JsonValue; readonly lineOf: (pointer: string) => number | undefined };
 
 /** Parses a file in either syntax to plain data, with the line of each value. */
 export function parseValue(bytes: Uint8Array, path: string): Read {
   if (bytes.length > MAX_POLICY_BYTES)
     throw new DrillproofError('policy.INVALID', `more than ${MAX_POLICY_BYTES} bytes`);
   try {
-    if (detectSyntax(path, bytes) === 'json')
-      return { value: parseJson(bytes, { maxBytes: MAX_POLICY_BYTES }), lineOf: () => '' };
-    const { value, lineOf } = parseYaml(fromUtf8(bytes));
-    const at = (pointer: string): string => {
-      const line = lineOf(pointer);
-      return line === undefined ? '' : ` (line ${line})`;
+    if (detectSyntax(path, bytes) === 'yaml') return parseYaml(fromUtf8(bytes));
+    return {
+      value: parseJson(bytes, { maxBytes: MAX_POLICY_BYTES }),
+      lineOf: (pointer) => findJsonLine(bytes, pointer),
     };
-    return { value, lineOf: at };
   } catch (cause) {
     if (!(cause instanceof DrillproofError) || cause.code === 'policy.INVALID') throw cause;
     throw new DrillproofError('policy.INVALID', cause.message, { cause });
+  }
+}
+
+/** JSON is YAML, apart from rare escapes; a message without a line is still true. */
+function findJsonLine(bytes: Uint8Array, pointer: string): number | undefined {
+  try {
+    return parseYaml(fromUtf8(bytes)).lineOf(pointer);
+  } catch {
+    return undefined;
   }
 }
 
@@ -138,6 +163,7 @@ export async function readPolicy(
     sources: reading.sources,
     ...(values !== 'sample' && Object.keys(values).length > 0 && { parameters: values }),
     layers,
+    locate: (at, pointer) => reading.layers[at]?.lineOf(pointer),
     ...(unused.length > 0 && { unusedParameters: unused }),
   };
 }

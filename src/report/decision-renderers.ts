@@ -9,6 +9,8 @@ import {
   formatAnswer,
   formatFacts,
   formatReason,
+  isReportOnly,
+  mergeReasons,
   pathOf,
   type Reason,
   reasonsOf,
@@ -38,12 +40,15 @@ const ANSWER_LEVELS = { yes: 'notice', no: 'error', could_not_tell: 'error' } as
  * that a job may have.
  */
 export function renderDecisionGithub(decision: Decision): string {
+  const soften = (level: Level): Level => (isReportOnly(decision) && level === 'error' ? 'warning' : level);
   const answer = {
-    level: ANSWER_LEVELS[decision.answer],
+    level: soften(ANSWER_LEVELS[decision.answer]),
     title: 'drillproof gate',
     text: formatAnswer(decision),
   };
-  const reasons = reasonsOf(decision).map((reason) => buildAnnotation(decision, reason));
+  const reasons = mergeReasons(decision)
+    .map((reason) => buildAnnotation(decision, reason))
+    .map((annotation) => ({ ...annotation, level: soften(annotation.level) }));
   const shown = (['error', 'warning', 'notice'] as const).flatMap((level) =>
     limitAnnotations(
       reasons.filter((annotation) => annotation.level === level),

@@ -93,6 +93,14 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   findings: ['code', 'subject', 'path'],
   causes: ['code'],
   copies: ['evidenceExportId'],
+  inputs: ['name'],
+  evidence: ['id', 'path'],
+  rules: ['rule'],
+  violations: ['code', 'subject', 'set', 'path'],
+  candidates: ['subject', 'path'],
+  waivers: ['code', 'subject'],
+  sets: ['set'],
+  runs: ['project', 'drill', 'target'],
 };
 
 function buildTree(value: JsonValue, name = ''): Tree {
@@ -166,7 +174,7 @@ function formatChanges(page: Page, changes: readonly Change[]): string[] {
   ];
 }
 
-const SUBJECTS: ReadonlySet<string> = new Set(['results', 'parts', 'localReports']);
+const SUBJECTS: ReadonlySet<string> = new Set(['results', 'parts', 'localReports', 'evidence', 'rules']);
 const NOUNS: Readonly<Record<string, string>> = {
   results: 'path',
   parts: 'part',
@@ -175,6 +183,13 @@ const NOUNS: Readonly<Record<string, string>> = {
   findings: 'finding',
   causes: 'cause',
   copies: 'copy',
+  inputs: 'input',
+  evidence: 'bundle',
+  rules: 'rule',
+  violations: 'violation',
+  waivers: 'waiver',
+  sets: 'set',
+  runs: 'drill',
 };
 
 function splitWay(way: readonly string[]): readonly [subject: string, what: string] {

@@ -137,6 +137,12 @@ const outcome = describing<Outcome>()(
       z.readonly(z.array(z.strictObject({ id: z.string(), kind: z.string(), verdict: z.string() }))),
       'absent if there are more than 1,000',
     ),
+    worldInstanceId: allow(z.string(), 'the world in which it ran'),
+    environment: allow(
+      z.record(z.string(), z.string()),
+      'texts, numbers and booleans of the environment of the setup; absent if there are more than 64',
+    ),
+    virtualUs: allow(z.int(), 'virtual microseconds from the start of the run to its end'),
   }),
 );
 

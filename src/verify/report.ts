@@ -171,6 +171,12 @@ export interface Outcome {
   readonly assertions?: readonly OutcomeAssertion[];
   /** Absent if there are more than 1,000. */
   readonly checkpoints?: readonly OutcomeCheckpoint[];
+  /** The world in which it ran. */
+  readonly worldInstanceId?: string;
+  /** Texts, numbers and booleans of the environment of the setup, as text; absent if there are more than 64. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The virtual time from the start of the run to its end, in microseconds. */
+  readonly virtualUs?: number;
 }
 
 /** The run of the command that wrote a report: a verification itself never sets it. */

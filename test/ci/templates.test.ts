@@ -13,6 +13,7 @@ execFileSync(process.execPath, ['scripts/build.ts', 'single', single], { cwd: ro
 const workspace = await makeWorkspace();
 await writeFiles(workspace, {
   'drillproof.mjs': await readFile(join(single, 'drillproof.mjs')),
+  'ci/gate.sh': await readFile(join(root, 'ci/gate.sh')),
   'policy.yaml': 'schemaVersion: 1\nkind: policy\nverdict: { export: verified }\n',
 });
 
@@ -26,65 +27,158 @@ const shell = (script: string, variables: Readonly<Record<string, string>> = {})
   });
 
 const readOutput = (file: string): Promise<string> => readFile(join(workspace, file), 'utf8');
-const expectAnswer = async (answer: string): Promise<void> =>
-  expect(JSON.parse(await readOutput('drillproof-decision.json'))).toMatchObject({ answer });
 
-type Template = {
-  readonly '.drillproof-gate': {
-    readonly variables: Readonly<Record<string, string>>;
-    readonly script: readonly string[];
-    readonly artifacts: {
-      readonly paths: readonly string[];
-      readonly reports: Readonly<Record<string, string>>;
+type Variables = Readonly<Record<string, string>>;
+/** What the CI system of a template runs: the lines of a shell, the variables, and the files that it collects. */
+type Call = { readonly script: string; readonly variables: Variables; readonly collected: readonly string[] };
+
+type Shape = {
+  gitlab: {
+    '.drillproof-gate': {
+      variables: Variables;
+      script: string[];
+      artifacts: { paths: string[]; reports: Variables };
+    };
+  };
+  buildkite: { steps: [{ command: string; env: Variables; artifact_paths: string[] }] };
+  azure: {
+    steps: [
+      { script: string; env: Variables },
+      { inputs: { testResultsFiles: string } },
+      { publish: string },
+    ];
+  };
+  circle: {
+    jobs: {
+      'drillproof-gate': {
+        steps: [
+          'checkout',
+          { run: { command: string; environment: Variables } },
+          { store_test_results: { path: string } },
+          { store_artifacts: { path: string } },
+        ];
+      };
+    };
+  };
+  tekton: {
+    spec: {
+      params: { name: string; default: string }[];
+      steps: [{ script: string; env: { name: string; value: string }[] }];
     };
   };
 };
 
-describe('the template for GitLab CI', async () => {
-  const { '.drillproof-gate': job } = parse(await readFile(join(root, 'ci/gitlab.yml'), 'utf8')) as Template;
-  const run = (variables: Readonly<Record<string, string>>): Promise<number> =>
-    shell(job.script.join('\n'), { ...job.variables, ...variables });
+const readText = (file: string): Promise<string> => readFile(join(root, 'ci', file), 'utf8');
+const readTemplate = async <K extends keyof Shape>(file: string): Promise<Shape[K]> =>
+  parse(await readText(file)) as Shape[K];
 
-  it('the GitLab job passes on yes and writes every file that it collects', async () => {
+const gitlab = (await readTemplate<'gitlab'>('gitlab.yml'))['.drillproof-gate'];
+const [buildkite] = (await readTemplate<'buildkite'>('buildkite.yml')).steps;
+const [azure, azureTests, azureFile] = (await readTemplate<'azure'>('azure-pipelines.yml')).steps;
+const [, circle, circleTests] = (await readTemplate<'circle'>('circleci.yml')).jobs['drillproof-gate'].steps;
+const tekton = (await readTemplate<'tekton'>('tekton.yaml')).spec;
+const jenkins = await readText('Jenkinsfile');
+
+const CALLS: readonly (readonly [string, Call])[] = [
+  [
+    'GitLab CI',
+    {
+      script: gitlab.script.join('\n'),
+      variables: gitlab.variables,
+      collected: [...gitlab.artifacts.paths, ...Object.values(gitlab.artifacts.reports)],
+    },
+  ],
+  [
+    'Jenkins',
+    {
+      script: /sh '([^']+)'/.exec(jenkins)?.[1] ?? '',
+      variables: Object.fromEntries(
+        [...jenkins.matchAll(/(GATE_[A-Z]+) = '([^']*)'/g)].map(([, name, value]) => [name!, value!]),
+      ),
+      collected: [...jenkins.matchAll(/(?:testResults:|pattern:|artifacts:) '([^']+)'/g)].map(
+        ([, name]) => name!,
+      ),
+    },
+  ],
+  ['Buildkite', { script: buildkite.command, variables: buildkite.env, collected: buildkite.artifact_paths }],
+  [
+    'Azure Pipelines',
+    {
+      script: azure.script,
+      variables: azure.env,
+      collected: [azureTests.inputs.testResultsFiles, azureFile.publish],
+    },
+  ],
+  [
+    'CircleCI',
+    {
+      script: circle.run.command,
+      variables: circle.run.environment,
+      collected: [`${circleTests.store_test_results.path}/drillproof-junit.xml`],
+    },
+  ],
+  [
+    'Tekton',
+    {
+      script: tekton.steps[0].script,
+      variables: Object.fromEntries(
+        tekton.steps[0].env.map(({ name, value }) => {
+          const [, parameter] = /^\$\(params\.(.+)\)$/.exec(value) ?? [];
+          return [name, tekton.params.find((each) => each.name === parameter)?.default ?? ''];
+        }),
+      ),
+      collected: ['drillproof-decision.json'],
+    },
+  ],
+];
+
+describe.each(CALLS)('the template for %s', (_, { script, variables, collected }) => {
+  const out = variables['GATE_OUTPUT'] ?? '.';
+  const run = (more: Variables): Promise<number> =>
+    shell(script, { ...variables, GATE_TRUST: 'trust.json', ...more });
+
+  it('passes on yes and writes every file that it collects', async () => {
     expect(await run({ GATE_EVIDENCE: 'mirror' })).toBe(0);
-    for (const file of [...job.artifacts.paths, ...Object.values(job.artifacts.reports)])
-      expect(await readOutput(file), file).not.toBe('');
-    expect(JSON.parse(await readOutput(job.artifacts.reports['codequality']!))).toEqual([]);
+    expect(collected.length).toBeGreaterThan(0);
+    for (const file of collected) expect(await readOutput(file), file).not.toBe('');
   });
 
-  it('the GitLab job fails on no and its widget shows the reason', async () => {
+  it('fails on no, and its reports have the reason', async () => {
     expect(await run({ GATE_EVIDENCE: 'damaged', GATE_POLICY: 'policy.yaml' })).toBe(1);
-    await expectAnswer('no');
-    const shown = JSON.parse(await readOutput(job.artifacts.reports['codequality']!)) as unknown[];
-    expect(shown.length).toBeGreaterThan(0);
-    expect(await readOutput(job.artifacts.reports['junit']!)).toContain('<failure');
-  });
-
-  it('the GitLab job ends with 2 without the single file, which is not an answer', async () => {
-    expect(await run({ GATE_EVIDENCE: 'mirror', DRILLPROOF: 'absent.mjs' })).toBe(2);
-  });
-
-  it('the GitLab job fails without evidence and for a missing path', async () => {
-    expect([2, 3]).toContain(await run({}));
-    expect(await run({ GATE_EVIDENCE: 'nowhere' })).toBe(3);
+    expect(JSON.parse(await readOutput(join(out, 'drillproof-decision.json')))).toMatchObject({
+      answer: 'no',
+    });
+    expect(await readOutput(join(out, 'drillproof-junit.xml'))).toContain('<failure');
   });
 });
 
-describe('the stage for Jenkins', async () => {
-  const file = await readFile(join(root, 'ci/Jenkinsfile'), 'utf8');
-  // This string of Groovy writes one backslash as two.
-  const script = (/sh '''([^]*?)'''/.exec(file)?.[1] ?? '').replaceAll('\\\\', '\\');
-  const names = [...file.matchAll(/(?:junit|pattern:|archiveArtifacts) '([^']+)'/g)].map(([, name]) => name!);
+const runScript = (variables: Variables): Promise<number> =>
+  shell('sh ci/gate.sh', { GATE_TRUST: 'trust.json', ...variables });
+const isWritten = (file: string): Promise<boolean> =>
+  readOutput(file).then(
+    () => true,
+    () => false,
+  );
 
-  it('the Jenkins stage passes on yes and writes every file that its steps collect', async () => {
-    expect(await shell(script)).toBe(0);
-    expect(names).toHaveLength(3);
-    for (const name of names) expect(await readOutput(name), name).not.toBe('');
-    await expectAnswer('yes');
+describe('ci/gate.sh', () => {
+  it('takes several evidences and arguments, one on each line, with spaces', async () => {
+    expect(await runScript({ GATE_EVIDENCE: 'mirror\ndamaged\n', GATE_ARGUMENTS: '--report-only' })).toBe(0);
+    const { inputs, answer } = JSON.parse(await readOutput('drillproof-decision.json'));
+    expect([inputs.map(({ name }: { name: string }) => name), answer]).toEqual([['mirror', 'damaged'], 'no']);
+    expect(await runScript({ GATE_EVIDENCE: 'a folder that is not there' })).toBe(3);
   });
 
-  it('the Jenkins stage fails on no', async () => {
-    expect(await shell(script.replace('-- mirror', '-- damaged'))).toBe(1);
-    await expectAnswer('no');
+  it.each([
+    ['a wrong option', { GATE_EVIDENCE: 'mirror', GATE_ARGUMENTS: '--bogus' }],
+    ['a missing single file', { GATE_EVIDENCE: 'mirror', DRILLPROOF: 'absent.mjs' }],
+  ])('ends with 2 for %s, and leaves no report of an earlier run', async (_, variables) => {
+    expect(await runScript({ GATE_EVIDENCE: 'mirror' })).toBe(0);
+    expect(await runScript(variables)).toBe(2);
+    for (const name of ['decision.json', 'junit.xml', 'codequality.json', 'results.sarif'])
+      expect(await isWritten(`drillproof-${name}`), name).toBe(false);
+  });
+
+  it('fails without evidence', async () => {
+    expect([2, 3]).toContain(await runScript({}));
   });
 });

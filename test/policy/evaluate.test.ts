@@ -23,17 +23,20 @@ import {
   waiverOf,
 } from './make.ts';
 import { defined } from '../../src/bytes/arguments.ts';
-import { idOf } from '../../vectors/make/bundle.ts';
+import { idOf, ORGANIZATION } from '../../vectors/make/bundle.ts';
 
 const outcome = (...verdict: string[]): Rules => ({ outcome: { verdict } });
 const bad = (n: number) => bundle(n, { outcome: { verdict: 'failed' } });
 const inputsOf = (...inputs: readonly EvidenceInput[]) => decide({}, inputs).inputs;
 
-const signed = ({ signer }: Pick<ExportReport, 'signer'>) => (signer === undefined ? {} : { signer });
+const signed = ({ signer, organizationId, window }: Partial<ExportReport>) =>
+  defined({ signer, organizationId, window });
 /** The part of a report on a bundle that a decision repeats. */
 function basisOf(report: Partial<BundleReport>) {
-  const { evidenceBundleId: id, runId, path, verdict, manifestDigest, outcome: result, signers } = report;
-  return defined({ id, runId, path, verdict, manifestDigest, outcome: result, signers });
+  const { evidenceBundleId: id, projectId, runId, hostedRunId, path, verdict, manifestDigest } = report;
+  const { createdAtMs, reproduction, outcome: result, signers } = report;
+  const place = { id, projectId, runId, hostedRunId, path, verdict, manifestDigest };
+  return defined({ ...place, createdAtMs, reproduction, outcome: result, signers });
 }
 
 describe('a decision describes each input', () => {
@@ -62,7 +65,7 @@ describe('a decision describes each input', () => {
   const unreadPart = omit(bundle(1, { verdict: 'incomplete' }), 'evidenceBundleId', 'projectId');
   it.each([
     [unreadExport, { bundles: 0, evidence: [], ...signed(unreadExport) }],
-    [unreadPart, { bundles: 1, evidence: [basisOf(unreadPart)] }],
+    [unreadPart, { bundles: 1, organizationId: ORGANIZATION, evidence: [basisOf(unreadPart)] }],
   ])('of an unreadable $kind: no unknown member', (report, values) => {
     const facts = { kind: report.kind, verdict: 'incomplete', completeness: 'claimed', localReports: 0 };
     expect(inputsOf(inputOf(report))).toStrictEqual([{ name: 'evidence', ...facts, ...values }]);
@@ -75,6 +78,7 @@ describe('a decision describes each input', () => {
       name: 'part',
       kind: 'bundle',
       id: ONE,
+      organizationId: ORGANIZATION,
       projectId: idOf('prj', 1),
       manifestDigest,
       archiveDigest: digest('archive'),

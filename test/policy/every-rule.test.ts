@@ -1,9 +1,22 @@
 import { expect, it } from 'vitest';
 import { RULES } from '../../src/policy/catalogue.ts';
-import { bundle, decide, exportOf, inputOf, inExport, local, EVERY, GONE } from './make.ts';
+import { evaluate } from '../../src/policy/evaluate.ts';
+import { policyOf } from '../../src/policy/policy.ts';
+import { PROJECT } from '../../vectors/make/bundle.ts';
+import { AS_OF, bundle, decide, digest, documentOf, exportOf, inputOf, local, EVERY, GONE } from './make.ts';
 
 it('evidence that fulfils every rule passes each, without a violation', () => {
-  const { answer, rules } = decide(EVERY, inExport(bundle(1)));
+  const report = exportOf([bundle(1, { outcome: { virtualUs: 60_000_000 } })]);
+  const runs = [{ project: PROJECT, drill: 'checkout', target: 'shop', runs: 1, passed: 1 }];
+  const { answer, rules } = evaluate(
+    [{ ...inputOf(report), receipts: { verdict: 'sound', finishedAtMs: AS_OF } }],
+    policyOf(documentOf(EVERY)),
+    {
+      asOfMs: AS_OF,
+      artifact: { name: 'shop.zip', digest: digest('build') },
+      baseline: { name: 'last.json', digest: digest('last'), runs },
+    },
+  );
   expect(answer).toBe('yes');
   // Rules that need more than a plain bundle; they have tests of their own.
   const every = Object.keys(RULES).filter(

@@ -44,7 +44,13 @@ describe('a policy and what it extends', () => {
     const layers = files.map(({ path, bytes }) => parsePolicy(bytes, path));
     expect(result).toEqual({
       status: 'fulfilled',
-      value: { name: 'top', digest: policyDigest(layers), layers, sources: files.map(parentOf) },
+      value: {
+        name: 'top',
+        digest: policyDigest(layers),
+        layers,
+        sources: files.map(parentOf),
+        locate: expect.any(Function),
+      },
     });
     expect(opened).toEqual([
       ['middle.json', 'top.json'],

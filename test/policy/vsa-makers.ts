@@ -38,7 +38,8 @@ export const decided = (over: Partial<Decision> = {}): Decision => ({
   trust: { fingerprint: STORE, keys: 1 },
   inputs: [exportInput()],
   rules: [],
-  unusedWaivers: [],
+  waivers: [],
+  runs: [],
   ...over,
 });
 

@@ -51,13 +51,31 @@ describe('a waiver', () => {
   });
 
   it('that matched nothing or has expired is reported in full', () => {
-    const { unusedWaivers } = decideWith(waiverBy('a', '2026-01-01'), waiverBy('b', '2026-01-02', TWO));
+    const { waivers } = decideWith(waiverBy('a', '2026-01-01'), waiverBy('b', '2026-01-02', TWO));
     const code = 'policy.OUTCOME_VERDICT';
-    expect(unusedWaivers).toStrictEqual([
-      { code, subject: ONE, reason: 'known to a', owner: 'a', expiresAtMs: AS_OF },
-      { code, subject: TWO, reason: 'known to b', owner: 'b', expiresAtMs: AS_OF + 86_400_000 },
+    expect(waivers).toStrictEqual([
+      {
+        code,
+        subject: ONE,
+        reason: 'known to a',
+        owner: 'a',
+        expiresAtMs: AS_OF,
+        state: 'expired',
+        violations: 0,
+      },
+      {
+        code,
+        subject: TWO,
+        reason: 'known to b',
+        owner: 'b',
+        expiresAtMs: AS_OF + 86_400_000,
+        state: 'no_longer_needed',
+        violations: 0,
+      },
     ]);
-    expect(decideWith(waiverBy('a', '2026-01-02')).unusedWaivers).toEqual([]);
+    expect(decideWith(waiverBy('a', '2026-01-02')).waivers).toMatchObject([
+      { state: 'needed', violations: 1 },
+    ]);
   });
 
   describe('for a drill', () => {
@@ -124,7 +142,11 @@ describe('a waiver', () => {
       const waivers = expires.map((day, at) => ({ ...waiverBy(`w${at}`, day), code: codes[at]! }));
       const decision = decide({ waivers }, [inputOf(broken)]);
       const [violation] = violationsOf(decision, 'verdict.bundles');
-      return [violation?.state, violation?.waiver?.owner, decision.unusedWaivers.length];
+      return [
+        violation?.state,
+        violation?.waiver?.owner,
+        decision.waivers.filter(({ state }) => state !== 'needed').length,
+      ];
     };
     expect(applyWaivers('2026-02-01', '2026-03-01')).toEqual(['waived', 'w0', 0]);
     expect(applyWaivers('2026-03-01', '2026-02-01')).toEqual(['waived', 'w1', 0]);

@@ -15,6 +15,15 @@ export const GATE = [
     'apply this policy: file, https://…#sha256:… or git:REVISION:PATH#sha256:… (default: the default policy)',
   ),
   PARAMETER,
+  option(
+    '--artifact <file|sha256:…>',
+    'what will be deployed: every required run must be of the build with its SHA-256, and a summary names it',
+  ),
+  option(
+    '--baseline <file>',
+    'decision (JSON) or summary of the last time: no drill may be missing, worse or rarer',
+  ),
+  option('--strict', 'fail if a set of rules with a selector is about no run'),
   ...EVIDENCE,
   URL,
   PROJECT.onlyWith('--url'),

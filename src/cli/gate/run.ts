@@ -4,15 +4,17 @@ import { isoTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
+import type { RuleSet } from '../../policy/document/document.ts';
 import { evaluate } from '../../policy/evaluate.ts';
 import type { EvidenceInput } from '../../policy/facts.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type ChallengeLedger, MAX_LEDGER_BYTES, verifyLedger } from '../../verify/challenge/ledger.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { summaryFacts } from '../../policy/vsa/verify.ts';
+import { verifyReceipts } from '../../verify/receipts/receipts.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { formatPlace, openPolicy } from '../shared/input/policy.ts';
-import { looksLikeJson, readInput, readPaths, readEvidenceInput } from '../shared/input/input.ts';
+import { looksLikeJson, readInput, readPaths, readEvidenceInput, withEvidence } from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { openReportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
@@ -21,6 +23,7 @@ import { describeFailure } from '../shared/output/failure.ts';
 import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { readVerifyOptions, type VerifySettings, verifyPath } from '../shared/input/verify.ts';
+import { readArtifact, readBaseline } from './compared.ts';
 import type { GateOptions } from './options.ts';
 import { exitOfAnswer, writeDecision } from './output.ts';
 import { openSummary } from './summary.ts';
@@ -32,20 +35,30 @@ export async function gate(cli: Cli, args: readonly string[], options: GateOptio
     ...(await readSettings(cli, args, options)),
     sign: await openReportSigning(cli, options, outputs),
   }));
-  const { names, policy, settings, ledger, summary, isPast, sign } = opened;
+  const { names, policy, settings, ledger, summary, isPast, sign, artifact, baseline } = opened;
+  refuseOutputsInEvidence(names, outputs.paths);
+  const needsReceipts = policy.layers.some(hasReceiptRule);
   // Without a decision, the command ends with could-not-tell.
   cli.exitCode = EXIT.unchecked;
   if (names.length === 0) await printNote(cli, 'no evidence was named, so there is nothing to check');
   const inputs: EvidenceInput[] = [];
   for (const name of names) {
     cli.signal.throwIfAborted();
-    inputs.push(await verifyInput(cli, name, options, { ...settings, short: true }));
+    const input = await verifyInput(cli, name, options, { ...settings, short: true });
+    const receipts =
+      needsReceipts && 'report' in input ? await readReceipts(cli, name, input.report) : undefined;
+    inputs.push({ ...input, ...defined({ receipts }) });
   }
   const { asOfMs, trust } = settings;
   const evaluated = evaluate(inputs, policy, {
     asOfMs,
-    ...defined({ ledger }),
-    ...defined({ trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length } }),
+    ...defined({
+      trust: trust && { fingerprint: trust.fingerprint, keys: trust.keys.length },
+      ledger,
+      artifact,
+      baseline,
+      strict: options.strict,
+    }),
   });
   const param = options.param && Object.entries(options.param).map((pair) => pair.join('='));
   const policyPlace = options.policy && formatPlace(options.policy);
@@ -86,10 +99,18 @@ async function readSettings(cli: Cli, args: readonly string[], options: GateOpti
     );
   const names = unwrap(paths);
   await refuseRulesInEvidence(names, policy, options);
+  const { asOfMs, trust } = settings;
+  const artifact = options.artifact === undefined ? undefined : await readArtifact(cli, options.artifact);
+  const baseline =
+    options.baseline === undefined
+      ? undefined
+      : await readConfiguration(() =>
+          readBaseline(cli, options.baseline ?? '', { asOfMs, ...defined({ trust }) }),
+        );
   if (options.dsse !== undefined && names.length > 1)
     throw usageError('--dsse is about one part or export', 'Run the gate separately for the others.');
   const ledger = await readConfiguration(() => readLedger(cli, options.challenges, settings));
-  return { names, policy, settings, ledger, summary, isPast };
+  return { names, policy, settings, ledger, summary, isPast, artifact, baseline };
 }
 
 const readLedger = async (
@@ -124,9 +145,10 @@ async function readConfiguration<T>(read: () => Promise<T>): Promise<T> {
 async function refuseRulesInEvidence(
   names: readonly string[],
   { sources }: Policy,
-  { trust = [], key = [] }: GateOptions,
+  { trust = [], key = [], baseline }: GateOptions,
 ): Promise<void> {
-  const rules = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
+  const paths = [...sources.map(({ path }) => path), ...trust, ...key.map(({ file }) => file)];
+  const rules = baseline === undefined ? paths : [...paths, baseline];
   const inside = findInside(names, rules);
   if (inside !== undefined)
     throw usageError(
@@ -134,6 +156,29 @@ async function refuseRulesInEvidence(
       'Store policies and keys where the authors of the evidence cannot change them.',
     );
 }
+
+/** Refuses reports inside the evidence, which would change it: the next gate would find a file that nothing covers. */
+function refuseOutputsInEvidence(names: readonly string[], paths: readonly string[]): void {
+  const inside = findInside(names, paths);
+  if (inside !== undefined)
+    throw usageError(
+      `the output ${inside.file} would be inside the evidence ${inside.evidence}`,
+      'Write it to a folder that is not evidence.',
+    );
+}
+
+const hasReceiptRule = ({ receipts, anyOf = [], allOf = [] }: RuleSet): boolean =>
+  receipts !== undefined || [...anyOf, ...allOf].some(hasReceiptRule);
+
+/** The chain of receipts of a mirror, for a policy that requires one. */
+const readReceipts = (cli: Cli, name: string, { kind }: { readonly kind: string }) =>
+  kind !== 'export'
+    ? undefined
+    : withEvidence(cli, name, async (evidence) => {
+        if (evidence.kind !== 'export') return undefined;
+        const { verdict, head } = await verifyReceipts(evidence.source, { signal: cli.signal });
+        return { verdict, ...defined({ finishedAtMs: head?.finishedAtMs }) };
+      });
 
 /** Refuses a past time, which would revive expired waivers and keys, unless the caller allows it. */
 function checkPast(cli: Cli, { asOf, allowPast = false }: GateOptions): boolean {

@@ -1,4 +1,5 @@
-import { detectSyntax } from '../../policy/resolve.ts';
+import { defined } from '../../bytes/arguments.ts';
+import { detectSyntax, findRule } from '../../policy/resolve.ts';
 import {
   type Doubt,
   explainRules,
@@ -17,13 +18,16 @@ import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import { RULES } from '../../policy/catalogue.ts';
+import { formatWaived } from '../../policy/waivers.ts';
 import { type Cli, printNote, describeLook } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { caFileOption, FORCE, QUIET, STANDARD } from '../shared/options/options.ts';
-import type { OptionsOf } from '../shared/options/option.ts';
+import { EXIT } from '../exit.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct, writeList } from '../shared/output/product.ts';
 import { openPolicy } from '../shared/input/policy.ts';
+import { DIFF, diffPolicies } from './diff.ts';
 import { test, TEST } from './run.ts';
 import { wrapLabel, type Page, sections } from '../../report/text/page.ts';
 import { pageOf } from '../../report/text/text.ts';
@@ -32,7 +36,8 @@ import { escapeText } from '../../report/printable.ts';
 const NOTHING = new Uint8Array();
 
 const CHECK_MORE = `
-Exit codes: 0 the policy is valid, 2 it is not, 130 interrupted.`;
+Exit codes: 0 the policy is valid, 1 with --strict: it has warnings, 2 it is not
+valid, 130 interrupted.`;
 
 const TEST_MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,
@@ -44,6 +49,11 @@ expected states of rules and codes. docs/gate/policy.md has examples.
 Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
 3 a case could not be read, 130 interrupted.`;
 
+const DIFF_MORE = `
+Exit codes: 0 both require the same, 1 they differ, 2 wrong call or policy,
+130 interrupted.`;
+
+const CHECK = [...STANDARD, option('--strict', 'end with 1 if there is a warning'), caFileOption()];
 const READ = [...STANDARD, caFileOption()];
 type ReadOptions = OptionsOf<typeof READ>;
 
@@ -77,9 +87,10 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
       'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
     )
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
-    .perform(READ, (options, file: string) => check(cli, file, options))
+    .perform(CHECK, (options, file: string) => check(cli, file, options))
     .examples({
       'check before use': 'drillproof policy check policy.yaml',
+      'in CI': 'drillproof policy check policy.yaml --strict',
       'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
     })
     .addHelpText('after', CHECK_MORE);
@@ -100,6 +111,19 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
       'explain the default policy': 'drillproof policy explain',
     });
   policy
+    .command('diff')
+    .summary('say what became stricter or weaker')
+    .description('Compare what two policies require and accept, and say which past decisions would change.')
+    .argument('<before>', 'policy in JSON or YAML')
+    .argument('<after>', 'policy in JSON or YAML')
+    .perform(DIFF, (options, before: string, after: string) => diffPolicies(cli, before, after, options))
+    .examples({
+      'before a change is merged': 'drillproof policy diff main.yaml policy.yaml',
+      'and what it would have answered':
+        'drillproof policy diff main.yaml policy.yaml --decision decision.json',
+    })
+    .addHelpText('after', DIFF_MORE);
+  policy
     .command('test')
     .summary('apply a policy to cases with expected answers')
     .description('Apply a policy to cases, and list the differences from the expected answers.')
@@ -110,7 +134,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .addHelpText('after', TEST_MORE);
 }
 
-async function check(cli: Cli, file: string, options: ReadOptions): Promise<void> {
+async function check(cli: Cli, file: string, options: OptionsOf<typeof CHECK>): Promise<void> {
   const policy = await openPolicy(cli, file, { ...options, param: 'sample' });
   const { name, digest, sources, layers } = policy;
   const warnings = listWarnings(policy, cli.now());
@@ -120,23 +144,31 @@ async function check(cli: Cli, file: string, options: ReadOptions): Promise<void
     { kind: 'policy-check', name, digest, sources, waivers, warnings },
     formatPolicy(policy, waivers, warnings),
   );
+  if (options.strict === true && warnings.length > 0) cli.exitCode = EXIT.bad;
 }
 
-type Warning = Doubt & { readonly policy: string };
+type Warning = Doubt & { readonly policy: string; readonly line?: number; readonly rule?: string };
 
 const listWarnings = (
-  { name, sources, layers, unusedParameters = [] }: Policy,
+  { name, sources, layers, unusedParameters = [], locate }: Policy,
   nowMs: number,
-): readonly Warning[] => [
-  ...layers.flatMap((layer, at) =>
-    listDoubts(layer, nowMs).map((doubt) => ({ policy: sources[at]?.path ?? name, ...doubt })),
-  ),
-  ...unusedParameters.map((parameter) => ({
-    policy: name,
+): readonly Warning[] => {
+  const last = layers.length - 1;
+  const unused = unusedParameters.map((parameter) => ({
+    at: last,
     path: `/parameters/${parameter}`,
     message: 'no rule uses the parameter',
-  })),
-];
+  }));
+  const doubts = layers.flatMap((layer, at) => listDoubts(layer, nowMs).map((doubt) => ({ at, ...doubt })));
+  return [...doubts, ...unused].map(({ at, ...doubt }) => ({
+    policy: sources[at]?.path ?? name,
+    ...doubt,
+    ...defined({ line: locate?.(at, doubt.path), rule: findRule(doubt.path) }),
+  }));
+};
+
+const formatWarning = ({ policy, line, rule, path, message }: Warning): string =>
+  `${policy}${line === undefined ? '' : `:${line}`} ${rule ?? path}: ${message}`;
 
 const formatPolicy = (
   { name, digest, sources }: Policy,
@@ -147,7 +179,7 @@ const formatPolicy = (
     ['  digest', digest],
     ...sources.map(({ path, digest: fileDigest }) => ['  file', `${path} ${fileDigest}`] as const),
     ['  waivers', String(waivers)],
-    ...warnings.map(({ policy, path, message }) => ['  warning', `${policy} ${path}: ${message}`] as const),
+    ...warnings.map((warning) => ['  warning', formatWarning(warning)] as const),
   ])}`;
 
 async function explain(cli: Cli, file: string | undefined, options: ReadOptions): Promise<void> {
@@ -203,8 +235,11 @@ function formatPolicyWords(page: Page, policy: Policy, nowMs: number): string {
   return `${escapeText(policy.name)}${all}\n${lines.join('\n')}\n`;
 }
 
-const describeWaiver = ({ code, subject, drill, reason, owner, expires }: Waiver, nowMs: number): string =>
-  `${code} of ${subject ?? `the drill ${drill}`} until ${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}, by ${owner}: ${reason}${formatRemoved(code)}`;
+const describeWaiver = (waiver: Waiver, nowMs: number): string => {
+  const { code, reason, owner, expires } = waiver;
+  const end = `${expires}${momentMs(expires) <= nowMs ? ', which has passed' : ''}`;
+  return `${code} of ${formatWaived(waiver)} until ${end}, by ${owner}: ${reason}${formatRemoved(code)}`;
+};
 
 function formatRemoved(code: Waiver['code']): string {
   const removed = findRemoved(code);

@@ -2,13 +2,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
+import { digestOf } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
+import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { buildSyntheticReport, compareDecision, parseCases, type PolicyCase } from '../../policy/cases.ts';
 import { evaluate } from '../../policy/evaluate.ts';
 import type { EvidenceInput } from '../../policy/facts.ts';
 import { MAX_POLICY_BYTES } from '../../policy/resolve.ts';
-import { momentMs } from '../../policy/document/values.ts';
+import { durationMs, momentMs } from '../../policy/document/values.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { escapeText } from '../../report/printable.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
@@ -57,7 +59,7 @@ async function tryCase(
   const policy = await openPolicy(cli, file, { ...options, param: { ...options.param, ...expected.params } });
   const asOf = expected.asOf === undefined ? undefined : momentMs(expected.asOf);
   const { param: _param, caFile: _caFile, ...trust } = options;
-  const { dsse, expectManifest, runs } = expected;
+  const { dsse, expectManifest, runs, receipts } = expected;
   const verified = await readVerifyOptions(cli, {
     ...trust,
     depth: 'full',
@@ -74,11 +76,24 @@ async function tryCase(
   }
   const asOfMs = asOf ?? findTime(inputs, settings.asOfMs);
   if (runs !== undefined)
-    inputs.push({ name: 'runs', report: buildSyntheticReport(runs, expected.list ?? {}, asOfMs) });
-  const decision = evaluate(inputs, policy, { asOfMs });
+    inputs.push({
+      name: 'runs',
+      report: buildSyntheticReport(runs, expected.list ?? {}, asOfMs),
+      ...(receipts !== undefined && {
+        receipts: { verdict: receipts.verdict, finishedAtMs: asOfMs - durationMs(receipts.ago ?? '1h') },
+      }),
+    });
+  const decision = evaluate(inputs, policy, { asOfMs, ...buildCaseContext(expected) });
   const differences = compareDecision(expected, decision);
   return { name: expected.name, holds: differences.length === 0, differences };
 }
+
+const buildCaseContext = ({ artifact, baseline: runs, strict }: PolicyCase) =>
+  defined({
+    artifact: artifact && { name: 'artifact', digest: artifact },
+    baseline: runs && { name: 'baseline', digest: digestOf(toUtf8('baseline')), runs },
+    strict,
+  });
 
 /** Finds the time of the stored reports for a case without a time. */
 function findTime(inputs: readonly EvidenceInput[], nowMs: number): number {

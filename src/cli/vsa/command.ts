@@ -1,15 +1,21 @@
 import { defined } from '../../bytes/arguments.ts';
+import { countNoun } from '../../bytes/text/wording.ts';
+import { readSummary } from '../../policy/vsa/read.ts';
+import { encodeDsse, parseDsse, signDsse } from '../../trust/dsse.ts';
 import { verifySummary } from '../../policy/vsa/verify.ts';
 import { renderSummaryReport } from '../../report/text/vsa.ts';
 import { stableJson } from '../../report/json.ts';
-import { type Cli, describeLook } from '../cli.ts';
-import { readEvidenceInput } from '../shared/input/input.ts';
+import { type Cli, describeLook, printNote } from '../cli.ts';
+import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
+import { readSigning, signingOptions } from '../shared/input/signing.ts';
 import { readTrust } from '../shared/input/trust.ts';
-import { selectText } from '../shared/output/product.ts';
+import { writeBytes } from '../shared/output/output-file.ts';
+import { selectText, writeProduct } from '../shared/output/product.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import {
   AS_OF,
+  FORCE,
   parseDigest,
   parseParameter,
   STANDARD,
@@ -37,14 +43,26 @@ const VERIFY = [
     'require this SHA-256 of a manifest as input; name all inputs',
     parseDigest,
   ).repeat(),
+  option('--expect-artifact <digest>', 'require that it names the artifact with this SHA-256', parseDigest),
   option('--max-age <duration>', 'refuse an older summary; such as 12h or 7d', parseDuration),
   THRESHOLD,
   AS_OF,
 ];
 
+const SIGN = [
+  ...STANDARD,
+  option('--add', 'add a signature to the same bytes').required(),
+  option(
+    '--out <file>',
+    'write the envelope to this file; - for standard output (default: replace the summary)',
+  ),
+  ...signingOptions('the summary'),
+  FORCE,
+];
+
 export function defineVsaCommand(command: CliCommand, cli: Cli): void {
   command.description(
-    'Check verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
+    'Check and sign verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );
   command.examples({
     'make one':
@@ -63,6 +81,15 @@ export function defineVsaCommand(command: CliCommand, cli: Cli): void {
         'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --expect-policy sha256:… --expect-input sha256:… --max-age 7d',
     })
     .addHelpText('after', MORE);
+  command
+    .command('sign')
+    .summary('add a signature to a summary')
+    .description('Add the signature of another key of the same verifier to the bytes of a summary.')
+    .argument('<summary>', 'the envelope')
+    .perform(SIGN, (options, path: string) => sign(cli, path, options))
+    .examples({
+      'a second key': 'drillproof vsa sign vsa.json --add --key second.pem --issuer https://ci.example/gate',
+    });
 }
 
 const MORE = `
@@ -87,6 +114,7 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
       policyDigest: options.expectPolicy,
       parameters: options.expectParam,
       inputs: options.expectInput,
+      artifact: options.expectArtifact,
       maxAgeMs: options.maxAge,
     }),
     ...defined({ threshold: options.threshold }),
@@ -95,4 +123,29 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
   const text = selectText(cli, renderSummaryReport(report, look));
   await cli.stdout.write(cli.format === 'json' ? stableJson(report) : text);
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
+}
+
+async function sign(cli: Cli, path: string, options: OptionsOf<typeof SIGN>): Promise<void> {
+  const signing = await readSigning(cli, options);
+  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const { signer, issuer } = signing;
+  const bytes = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
+  const envelope = withFileName(path, () => parseDsse(bytes));
+  const { verifierId } = withFileName(path, () => readSummary(envelope));
+  // A summary is signed under the name of its verifier only.
+  if (issuer !== verifierId)
+    throw usageError(`the summary is of the verifier ${verifierId}`, `Pass --issuer ${verifierId}.`);
+  const added = await signDsse(envelope, [signer]);
+  if (envelope.signatures.some(({ keyId }) => keyId === signer.keyId))
+    throw usageError(`the key ${signer.keyId} has signed it already`, 'Sign with another key.');
+  const signatures = [...envelope.signatures, ...added.signatures] as const;
+  const { out = path } = options;
+  // Replacing the summary is what the call asks for; it keeps every byte that was signed.
+  if (out === path) cli.inputs.delete(path);
+  await writeBytes(cli, out, [encodeDsse({ ...envelope, signatures })], {
+    force: options.force === true || out === path,
+  });
+  const text = `${out}: signed by ${countNoun(signatures.length, 'key')}\n`;
+  if (out === '-') await printNote(cli, text.trimEnd());
+  else await writeProduct(cli, { kind: 'vsa', path: out, issuer, signatures: signatures.length }, text);
 }

@@ -1,80 +1,34 @@
 import * as z from 'zod/mini';
 import type { CodeSchema } from '../../verify/report-schema.ts';
-import { DIGEST, isDigest } from '../../bytes/hash.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import { catalogue, type Code } from '../../codes/catalogue.ts';
 import { codeFacts, isCode } from '../../codes/facts.ts';
-import { countSchema as whole, allow, narrowText, slugSchema, textSchema } from '../../contract/scalars.ts';
-import { isRule, RULE_IDS } from '../catalogue.ts';
-import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
+import { countSchema as whole, allow, narrowText, textSchema } from '../../contract/scalars.ts';
+import { isRule, RULE_IDS, RULES } from '../catalogue.ts';
 import { parametersSchema } from './parameters.ts';
+import {
+  closeObject,
+  conditions,
+  conditionSchema,
+  digest,
+  distinct,
+  duration,
+  howRun,
+  manyOf,
+  MAX_ITEMS,
+  moment,
+  ofRun,
+  percent,
+  rangeSchema,
+  section,
+  type Selector,
+  selectorSchema,
+  word,
+} from './parts.ts';
+import { momentMs } from './values.ts';
 
-// Closed, because a misspelt member would be a rule that is never applied.
-const closeObject = <S extends z.core.$ZodLooseShape>(
-  shape: S,
-  hints: Readonly<Record<string, string>> = {},
-) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys, Object.keys(shape), hints) : undefined,
-  });
-
-function describeUnknown(
-  names: readonly string[],
-  members: readonly string[],
-  hints: Readonly<Record<string, string>>,
-): string {
-  const words = names.map((name) => {
-    const hint = Object.hasOwn(hints, name) ? hints[name] : didYouMean(name, members);
-    return `unknown member ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`;
-  });
-  return words.join(BETWEEN_UNKNOWN);
-}
-
-const section = <S extends z.core.$ZodLooseShape>(shape: S, description?: string) =>
-  allow(closeObject(shape), description);
-
-const MAX_ITEMS = 1_000;
 const MAX_PARENTS = 16;
-
-const word = textSchema(1, 1024);
-const listOf = <T extends z.ZodMiniType>(item: T) =>
-  z.readonly(z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)));
-
-const conditionSchema = z
-  .union([word, closeObject({ pattern: word })], { error: 'must be text, or {"pattern": text with *}' })
-  .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
-const conditions = listOf(conditionSchema);
-
-const rangeSchema = z
-  .union(
-    [
-      whole,
-      closeObject({ min: allow(whole), max: allow(whole) }).check(
-        z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max'),
-        z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
-      ),
-    ],
-    { error: 'must be a whole number, or {"min": …, "max": …}' },
-  )
-  .check(z.describe('an exact number, or a range from min to max'));
-
-const digest = narrowText(
-  z.string().check(z.regex(DIGEST, { error: 'must be "sha256:" and 64 characters of 0-9 a-f', abort: true })),
-  isDigest,
-);
-
-const distinct = z.int().check(z.gte(1), z.lte(64));
-const percent = z.int().check(z.gte(1), z.lte(100));
-const duration = z.string().check(z.regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w'));
-const moment = z.string().check(
-  z.regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone'),
-  z.refine(
-    (value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)),
-    'is not an existing date or time',
-  ),
-);
 
 const codeSchema: CodeSchema = narrowText(z.string(), isCode, {
   abort: true,
@@ -104,18 +58,24 @@ const waivableSchema: CodeSchema = codeSchema.check(
 );
 
 const waiverSchema = closeObject({
-  code: waivableSchema,
-  subject: allow(word, 'the id of the bundle, export, local report or drill; exactly'),
-  drill: allow(slugSchema, 'in place of subject: every verified bundle of this drill'),
-  reason: textSchema(1, 4096),
-  owner: word,
+  code: waivableSchema.check(z.describe('of the violations that are accepted')),
+  subject: allow(conditionSchema, 'the id of the bundle, export, local report or drill'),
+  ...ofRun,
+  reason: textSchema(1, 4096).check(z.describe('why it is accepted')),
+  owner: word.check(z.describe('who accepts it')),
+  since: allow(moment, 'the first moment at which it applies'),
   expires: moment.check(z.describe('the first moment at which it no longer applies')),
 }).check(
   z.refine(
-    ({ subject, drill }) => (subject === undefined) !== (drill === undefined),
-    'must have either "subject" or "drill"',
+    ({ subject, ...waiver }) =>
+      (subject === undefined) === Object.keys(ofRun).some((name) => Object.hasOwn(waiver, name)),
+    'must have either "subject", or members that select runs, such as "drill"',
   ),
-  z.describe('accepts the violations of one rule with one code for one subject, and changes no fact'),
+  z.refine(
+    ({ since, expires }) => since === undefined || !(momentMs(since) >= momentMs(expires)),
+    'since is not before expires',
+  ),
+  z.describe('accepts the violations with one code about a subject or about runs, and changes no fact'),
 );
 
 const ruleSchema = narrowText(z.string(), isRule, {
@@ -140,39 +100,62 @@ const enforcementSchema = z
 
 const verdict = z.enum(['verified', 'intact']);
 
+const atLeast = z.int().check(z.gte(1));
+const MAX_CELLS = 1_000;
+
+/** The members of a required drill whose listed values can each be required. */
+const MATRIX = ['drill', 'organization', 'project', 'target', 'scenario', 'world', 'seed', 'build'] as const;
+
 const requiredDrill = z.union(
   [
-    slugSchema,
+    word,
     closeObject({
-      drill: slugSchema,
-      target: allow(conditionSchema),
-      scenario: allow(conditionSchema),
-      build: allow(digest),
-      outcome: allow(word, 'the verdict of the run that counts, such as passed'),
-      min: allow(z.int().check(z.gte(1)), 'the least number of verified bundles; default 1'),
-      ran: allow(duration, 'count only runs that are at most this old'),
+      ...ofRun,
+      ...howRun,
+      each: allow(
+        manyOf(z.enum(MATRIX)),
+        'each combination of the values listed in these members must fulfil everything; default: all of them together',
+      ),
+      min: allow(atLeast, 'the least number of runs that count; default 1'),
       signed: allow(duration, 'count only runs whose statements are at most this old'),
       signers: section(
-        { issuers: allow(conditions), keys: allow(listOf(digest)), distinct: allow(distinct) },
+        {
+          issuers: allow(conditions, 'by one of these issuers'),
+          keys: allow(manyOf(digest), 'by one of these keys, as thumbprints'),
+          distinct: allow(distinct, 'by this many different keys; default 1'),
+        },
         'count only runs that these signed',
       ),
       reruns: allow(
         z.enum(['refuse', 'allow']),
         'refuse: do not count reruns; allow: trials.reruns does not refuse those of this drill',
       ),
-      assertions: allow(listOf(word), 'count only runs in which these passed'),
-      checkpoints: allow(listOf(word), 'count only runs in which these passed'),
+      assertions: allow(manyOf(word), 'count only runs in which these passed'),
+      checkpoints: allow(manyOf(word), 'count only runs in which these passed'),
       latest: allow(z.literal(true), 'the latest run decides, and must count'),
-      seeds: allow(z.int().check(z.gte(1)), 'the least number of different seeds among the runs that count'),
+      seeds: allow(atLeast, 'the least number of different seeds among the runs that count'),
+      drills: allow(atLeast, 'the same of drills'),
+      targets: allow(atLeast, 'the same of targets'),
+      projects: allow(atLeast, 'the same of projects'),
       passRate: allow(
         percent,
         'the least percentage of passed runs among those that meet all other conditions',
       ),
     }).check(
+      z.refine((members) => Object.keys(members).length > 0, 'must have a member, such as "drill"'),
       z.refine(({ latest, min = 1 }) => latest !== true || min === 1, 'latest is about one run; omit min'),
+      z.refine(
+        ({ each = [], ...members }) => each.every((name) => Array.isArray(members[name])),
+        'each must name members that are lists',
+      ),
+      z.refine(
+        ({ each = [], ...members }) =>
+          each.reduce((cells, name) => cells * [members[name]].flat().length, 1) <= MAX_CELLS,
+        `each has more than ${MAX_CELLS} combinations`,
+      ),
     ),
   ],
-  { error: 'must be the id of a drill, or an object with "drill"' },
+  { error: 'must be the id of a drill, or an object' },
 );
 
 const trialsSchema = closeObject({
@@ -184,46 +167,66 @@ const trialsSchema = closeObject({
   reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
 });
 
-const refuseSchema = () => allow(z.literal('refuse'));
 const contradictionsSchema = closeObject({
-  world: refuseSchema(),
-  binding: refuseSchema(),
-  assertions: refuseSchema(),
-  checkpoints: refuseSchema(),
-  budget: refuseSchema(),
-  time: refuseSchema(),
+  world: allow(z.literal('refuse'), 'the world was inconsistent'),
+  binding: allow(z.literal('refuse'), 'the run is not completely bound to its evidence'),
+  assertions: allow(z.literal('refuse'), 'a gate assertion contradicts the outcome'),
+  checkpoints: allow(z.literal('refuse'), 'a final checkpoint contradicts the outcome'),
+  budget: allow(z.literal('refuse'), 'the budget was exceeded'),
+  time: allow(z.literal('refuse'), 'the run is dated after its signature'),
 });
 
 const summarySchema = closeObject({
-  accepted: listOf(
+  atLeast: allow(
+    distinct,
+    'how many of the accepted summaries must be present and passed, each with a key of its own; default: all that are given',
+  ),
+  accepted: manyOf(
     closeObject({
       verifier: word.check(z.describe('verifier.id, exactly')),
-      policies: listOf(digest).check(z.describe('digests of the policies that it may have applied')),
+      policies: manyOf(digest).check(z.describe('digests of the policies that it may have applied')),
       parameters: allow(
         z.record(z.string(), z.union([word, whole])),
         'exactly the parameters that it must state; default: none',
       ),
-      inputs: listOf(digest).check(z.describe('digests of exactly the manifests that it must name')),
-      maxAge: duration,
+      inputs: allow(manyOf(digest), 'digests of exactly the manifests that it must name'),
+      artifact: allow(digest, 'SHA-256 of an artifact that it must name'),
+      maxAge: duration.check(z.describe('the greatest age')),
       resource: word.check(z.describe('resourceUri of the summary, exactly')),
-      threshold: distinct.check(z.describe('different keys that must have signed it')),
-      keys: allow(listOf(digest), 'thumbprints of keys; default: any of purpose summary'),
-    }),
+      threshold: allow(distinct, 'different keys that must have signed it; default 1'),
+      keys: allow(manyOf(digest), 'thumbprints of keys; default: any of purpose summary'),
+    }).check(
+      z.refine(
+        ({ inputs, artifact }) => (inputs ?? artifact) !== undefined,
+        'must have "inputs" or "artifact"',
+      ),
+    ),
+  ).check(z.describe('summaries that are accepted')),
+}).check(
+  z.refine(
+    ({ atLeast: least = 1, accepted }) => least <= new Set(accepted.map(({ verifier }) => verifier)).size,
+    'atLeast is greater than the number of verifiers',
   ),
-});
+);
 
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
   verdict: section({ export: allow(verdict), bundles: allow(verdict) }, 'default verified for both'),
   signers: section({
     issuers: allow(conditions),
-    keys: allow(listOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
+    keys: allow(manyOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
     distinct: allow(distinct, 'different keys that must have signed a bundle'),
     distinctIssuers: allow(distinct, 'different issuers, each with a key of its own'),
     roles: allow(
       z.readonly(
         z
-          .array(closeObject({ role: word, issuers: allow(conditions), keys: allow(listOf(digest)) }))
+          .array(
+            closeObject({
+              role: word.check(z.describe('for people')),
+              issuers: allow(conditions, 'its issuers'),
+              keys: allow(manyOf(digest), 'thumbprints of its keys'),
+            }),
+          )
           .check(z.minLength(1), z.maxLength(16)),
       ),
       'groups of signers; each must have signed with a key of its own',
@@ -234,6 +237,7 @@ const sections = {
   age: section({
     max: allow(duration, 'of every statement'),
     run: allow(duration, 'of every run, from createdAtMs of its bundle'),
+    signedWithin: allow(duration, 'the longest time from every run to its first signature'),
   }),
   scope: section({ organizations: allow(conditions), projects: allow(conditions) }),
   run: section(
@@ -241,27 +245,29 @@ const sections = {
       drills: allow(conditions),
       targets: allow(conditions),
       scenarios: allow(conditions),
-      builds: allow(listOf(digest)),
-      packageLocks: allow(listOf(digest)),
+      builds: allow(manyOf(digest)),
+      packageLocks: allow(manyOf(digest)),
       seeds: allow(conditions),
       distinctSeeds: allow(z.int().check(z.gte(1)), 'the least number of different seeds of each drill'),
       trials: section({
-        trial: allow(rangeSchema),
-        trialCount: allow(rangeSchema),
-        attempt: allow(rangeSchema),
-        attemptLimit: allow(rangeSchema),
+        trial: allow(rangeSchema, 'the trial'),
+        trialCount: allow(rangeSchema, 'how many trials the run has'),
+        attempt: allow(rangeSchema, 'the attempt'),
+        attemptLimit: allow(rangeSchema, 'how many attempts a trial may have'),
       }),
+      never: allow(manyOf(selectorSchema), 'no run meets one of these selectors'),
     },
     'facts that the attested statement pins',
   ),
-  drills: section({ required: allow(listOf(requiredDrill)) }),
+  drills: section({ required: allow(manyOf(requiredDrill)) }),
   outcome: section(
     {
       status: allow(conditions),
       verdict: allow(conditions),
       passRate: allow(percent, 'the least percentage of passed runs of each drill'),
-      assertions: allow(listOf(word), 'ids of assertions that passed in every run'),
-      checkpoints: allow(listOf(word), 'ids of checkpoints that passed in every run'),
+      assertions: allow(manyOf(word), 'ids of assertions that passed in every run'),
+      checkpoints: allow(manyOf(word), 'ids of checkpoints that passed in every run'),
+      virtualDuration: allow(duration, 'the longest virtual time of every run, from its start to its end'),
     },
     'of the attested run result',
   ),
@@ -270,9 +276,9 @@ const sections = {
     'refuse: the run result does not contradict itself',
   ),
   completeness: section({
-    vouched: allow(listOf(z.enum(['pinned', 'attested']))),
+    vouched: allow(manyOf(z.enum(['pinned', 'attested']))),
     issuers: allow(conditions, 'one of them attested each list that you did not pin'),
-    keys: allow(listOf(digest), 'the same, as thumbprints'),
+    keys: allow(manyOf(digest), 'the same, as thumbprints'),
     window: section({
       last: duration.check(z.describe('the window of each export covers this time')),
       lag: duration.check(z.describe('and ends at most this long before the evaluation')),
@@ -293,48 +299,95 @@ const sections = {
       ),
     issuers: allow(conditions, 'only challenges of these issuers count'),
   }),
+  receipts: section(
+    {
+      chain: allow(z.literal('sound'), 'the receipts of every mirror form a sound chain'),
+      last: allow(duration, 'the greatest age of the newest receipt of every mirror'),
+    },
+    'of mirrors; each member also requires a sound chain',
+  ),
   localReports: section({ allowed: allow(z.boolean()) }),
   findings: section({
     warnings: allow(
-      z.union([z.literal('refuse'), listOf(codeSchema)], {
+      z.union([z.literal('refuse'), manyOf(codeSchema)], {
         error: 'must be "refuse", or a list of codes',
       }),
     ),
   }),
 };
 
-const OUTSIDE = 'It does not apply inside a set; write it next to anyOf, for the rules there';
-const setSchema = closeObject(sections, { waivers: OUTSIDE, enforcement: OUTSIDE });
+const OUTSIDE = 'It does not apply inside a set; write it next to the sets';
+const nestedSets: z.ZodMiniType<readonly RuleSet[]> = z.lazy(() => setsSchema);
+const setSchema = closeObject(
+  {
+    name: allow(textSchema(1, 128), 'for people'),
+    when: allow(selectorSchema, 'the rules are about these runs only'),
+    unless: allow(selectorSchema, 'the rules are not about these runs'),
+    ...sections,
+    anyOf: allow(nestedSets, 'all rules of one of these sets hold'),
+    allOf: allow(nestedSets, 'all rules of every set hold'),
+  },
+  { waivers: OUTSIDE, enforcement: OUTSIDE },
+);
+const setsSchema = z.readonly(z.array(setSchema).check(z.minLength(1), z.maxLength(64)));
+
+type Sections = z.infer<z.ZodMiniObject<typeof sections>>;
+/** Rules that apply together, to all runs or to those that are selected. */
+export interface RuleSet extends Sections {
+  readonly name?: string;
+  readonly when?: Selector;
+  readonly unless?: Selector;
+  readonly anyOf?: readonly RuleSet[];
+  readonly allOf?: readonly RuleSet[];
+}
 
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closeObject({
-  $schema: allow(z.string()),
-  schemaVersion: z.literal(1, {
-    error: ({ input }) =>
-      typeof input === 'number' && input > 1
-        ? `is ${input}, which is newer than this program reads (1). Update drillproof`
-        : 'must be 1',
-  }),
-  kind: z.literal('policy', 'must be "policy"'),
-  name: allow(textSchema(1, 128)),
-  description: allow(textSchema(1, 4096)),
+  $schema: allow(z.string(), 'for editors'),
+  schemaVersion: z
+    .literal(1, {
+      error: ({ input }) =>
+        typeof input === 'number' && input > 1
+          ? `is ${input}, which is newer than this program reads (1). Update drillproof`
+          : 'must be 1',
+    })
+    .check(z.describe('always 1')),
+  kind: z.literal('policy', 'must be "policy"').check(z.describe('always policy')),
+  name: allow(textSchema(1, 128), 'for people; decisions state it'),
+  description: allow(textSchema(1, 4096), 'for people'),
   extends: allow(
-    z.readonly(z.array(closeObject({ path: word, digest })).check(z.minLength(1), z.maxLength(MAX_PARENTS))),
+    z.readonly(
+      z
+        .array(
+          closeObject({
+            path: word.check(z.describe('relative to this file')),
+            digest: digest.check(z.describe('SHA-256 of the file')),
+          }),
+        )
+        .check(z.minLength(1), z.maxLength(MAX_PARENTS)),
+    ),
     'policies that must hold too: a path relative to this file, and the SHA-256 of the file there',
   ),
   ...sections,
-  summary: allow(summarySchema),
-  anyOf: allow(
-    z.readonly(z.array(setSchema).check(z.minLength(2), z.maxLength(16))),
-    'all rules of one of these sets must hold too',
-  ),
+  summary: allow(summarySchema, 'summaries of other gates in place of evidence'),
+  anyOf: allow(setsSchema, 'all rules of one of these sets must hold too'),
+  allOf: allow(setsSchema, 'all rules of every set must hold too, each about the runs that it selects'),
+  artifact: allow(z.literal('required'), 'the runs are of the artifact that will be deployed (--artifact)'),
+  baseline: allow(z.literal('required'), 'the evidence is compared with that of the last time (--baseline)'),
   parameters: allow(
     parametersSchema,
     'values that the caller gives; write {"param": NAME} in place of any value of a rule',
   ),
   enforcement: allow(enforcementSchema),
   clockSkew: allow(duration, 'how far clocks may differ; default 0'),
-  waivers: allow(z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS)))),
+  waivers: allow(
+    z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS))),
+    'violations that are accepted for a while',
+  ),
+  waiverLimit: allow(
+    duration,
+    'the greatest length of waivers here and in every policy that extends this: from since, or else from the evaluation, to expires',
+  ),
 });
 
 const PARAMETRIC: ReadonlySet<unknown> = new Set([
@@ -344,12 +397,14 @@ const PARAMETRIC: ReadonlySet<unknown> = new Set([
   distinct,
   percent,
   duration,
+  moment,
+  atLeast,
 ]);
 
-/** Whether a parameter can replace a value of this schema. A check, such as a description, makes a copy of a schema. */
-const isParametric = (schema: z.core.$ZodType): boolean => {
+/** Whether a schema is one of these. A check, such as a description, makes a copy of a schema. */
+const isOneOf = (schema: z.core.$ZodType, schemas: ReadonlySet<unknown>): boolean => {
   const { _zod: inside } = schema;
-  return PARAMETRIC.has(schema) || (inside.parent !== undefined && isParametric(inside.parent));
+  return schemas.has(schema) || (inside.parent !== undefined && isOneOf(inside.parent, schemas));
 };
 
 export const isNewer = (value: JsonValue): boolean =>
@@ -370,25 +425,80 @@ export const POLICY_SCHEMA_ROW = {
 
 const PARAM = {
   type: 'object',
-  properties: { param: { type: 'string' } },
+  properties: {
+    param: { type: 'string', description: 'the name of a parameter, whose value the caller gives' },
+  },
   required: ['param'],
   additionalProperties: false,
 };
 
 /** The JSON Schema (2020-12) of a row, as it is written to its file. */
 export function formatSchema({ name, version, title, description, schema }: SchemaRow): string {
+  const isPolicy = schema === policySchema;
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
-    reused: schema === policySchema ? 'ref' : 'inline',
+    reused: isPolicy ? 'ref' : 'inline',
     override({ zodSchema, jsonSchema }) {
-      if (schema !== policySchema || !isParametric(zodSchema)) return;
-      const value = { ...jsonSchema };
+      if (!isPolicy) return;
+      // Editors complete the values; a later release can have more.
+      if (isOneOf(zodSchema, CODES)) jsonSchema.enum = Object.keys(catalogue);
+      if (isOneOf(zodSchema, RULE_NAMES)) jsonSchema.enum = [...RULE_IDS];
+      if (!isOneOf(zodSchema, PARAMETRIC)) return;
+      const { description: meaning, ...value } = jsonSchema;
       for (const member of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, member);
-      Object.assign(jsonSchema, { anyOf: [value, PARAM] });
+      Object.assign(jsonSchema, {
+        ...(meaning !== undefined && { description: meaning }),
+        anyOf: [value, PARAM],
+      });
     },
   });
   const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
-  return `${JSON.stringify({ ...head, ...rest }, null, 2)}\n`;
+  const document = { ...head, ...rest };
+  if (isPolicy) describeRules(document);
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+const CODES: ReadonlySet<unknown> = new Set([codeSchema, waivableSchema]);
+const RULE_NAMES: ReadonlySet<unknown> = new Set([ruleSchema]);
+
+const SECTION_WORDS: Readonly<Record<string, string>> = {
+  signers: 'the keys that signed every bundle',
+  age: 'how old statements and runs may be',
+  scope: 'whose evidence it is',
+  drills: 'the runs that must be present',
+  completeness: 'the list of bundles, and its window and numbers',
+  localReports: 'archives that users uploaded',
+  findings: 'what the verification reports',
+};
+
+type JsonSchema = {
+  description?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly anyOf?: readonly JsonSchema[];
+};
+
+/** Describes the members of rules by what a pass of the rule states. */
+function describeRules(document: object): void {
+  const { properties = {}, $defs = {} } = document as JsonSchema & {
+    $defs?: Readonly<Record<string, JsonSchema>>;
+  };
+  const resolve = (schema: JsonSchema): JsonSchema => {
+    const target = $defs[schema.$ref?.split('/').at(-1) ?? ''];
+    return target === undefined ? schema : resolve(target);
+  };
+  for (const [name, schema] of Object.entries(properties)) {
+    schema.description ??= SECTION_WORDS[name] ?? 'see docs/gate/policy.md';
+    for (const branch of [resolve(schema), ...(resolve(schema).anyOf ?? []).map(resolve)])
+      for (const [member, inner] of Object.entries(branch.properties ?? {})) {
+        const rule = `${name}.${member}`;
+        if (isRule(rule)) inner.description ??= RULES[rule].title;
+      }
+  }
+  // The sets have the same sections.
+  for (const { properties: members = {} } of Object.values($defs))
+    for (const [member, schema] of Object.entries(members))
+      if (Object.hasOwn(SECTION_WORDS, member)) schema.description ??= SECTION_WORDS[member] ?? '';
 }
 
 type SchemaRow = {

@@ -3,10 +3,10 @@ import { DIGEST } from '../../bytes/hash.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { formatJsonPointer, type JsonValue } from '../../bytes/json/parse.ts';
-import { textSchema } from '../../contract/scalars.ts';
+import { allow, textSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/document.ts';
-import { DURATION } from './values.ts';
+import { DURATION, durationMs, joinConditions, meetsAny, MOMENT, momentMs } from './values.ts';
 
 type ParameterType = {
   /** The required form in words. */
@@ -35,15 +35,81 @@ export const PARAMETER_TYPES = {
     sample: () => `sha256:${'0'.repeat(64)}`,
   },
   duration: { form: 'a duration such as 36h or 30d', pattern: DURATION, sample: () => '1d' },
+  time: {
+    form: 'a date such as 2026-12-31, or a time with its zone',
+    pattern: MOMENT,
+    sample: () => '2000-01-01',
+  },
   number: { form: 'a whole number', pattern: /^(?:0|[1-9][0-9]{0,8})$/, read: Number, sample: () => 1 },
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
 const TYPE_NAMES = Object.keys(PARAMETER_TYPES) as readonly (keyof typeof PARAMETER_TYPES)[];
 
-export const parameterSchema = z.strictObject({
-  type: z.enum(TYPE_NAMES, { error: `must be one of ${TYPE_NAMES.join(', ')}` }),
-  description: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(4096))),
-});
+/** What `min` and `max` compare. */
+const AMOUNTS: { readonly [T in keyof typeof PARAMETER_TYPES]?: (text: string) => number } = {
+  number: Number,
+  duration: durationMs,
+  time: momentMs,
+};
+
+const bound = z
+  .union([z.int().check(z.gte(0)), textSchema(1, 64)])
+  .check(z.describe('a whole number, duration or time, as the type says'));
+
+export const parameterSchema = z
+  .strictObject({
+    type: z
+      .enum(TYPE_NAMES, { error: `must be one of ${TYPE_NAMES.join(', ')}` })
+      .check(z.describe('the form of its value')),
+    description: z.exactOptional(
+      z.string().check(z.minLength(1), z.maxLength(4096), z.describe('for people')),
+    ),
+    min: allow(bound, 'the least value of a number, duration or time'),
+    max: allow(bound, 'the greatest value of a number, duration or time'),
+    allowed: allow(
+      z.readonly(
+        z
+          .array(
+            z.union([
+              textSchema(1, 1024),
+              z.strictObject({
+                pattern: textSchema(1, 1024).check(z.describe('text in which * matches any characters')),
+              }),
+            ]),
+          )
+          .check(z.minLength(1)),
+      ),
+      'the only values: texts, or patterns with *',
+    ),
+  })
+  .check(
+    z.refine(
+      ({ type, min, max }) => AMOUNTS[type] !== undefined || (min ?? max) === undefined,
+      'min and max are for the types number, duration and time',
+    ),
+    z.refine(
+      ({ type, min, max }) =>
+        [min, max].every((value) => value === undefined || fits(PARAMETER_TYPES[type], String(value))),
+      'min and max must be values of the type',
+    ),
+    z.refine(
+      ({ type, min, max }) =>
+        min === undefined || max === undefined || !(readAmount(type, min) > readAmount(type, max)),
+      'min is greater than max',
+    ),
+  );
+type Parameter = z.infer<typeof parameterSchema>;
+
+const readAmount = (type: Parameter['type'], value: string | number): number =>
+  AMOUNTS[type]?.(String(value)) ?? NaN;
+
+/** Why a value that has the form of its type is not allowed. */
+function findExcess({ type, min, max, allowed }: Parameter, value: string): string | undefined {
+  const amount = readAmount(type, value);
+  if (min !== undefined && !(amount >= readAmount(type, min))) return `less than ${min}`;
+  if (max !== undefined && !(amount <= readAmount(type, max))) return `greater than ${max}`;
+  return allowed === undefined || meetsAny(value, allowed) ? undefined : `not ${joinConditions(allowed)}`;
+}
 const NAME = /^[a-z][A-Za-z0-9-]{0,63}$/;
 export const parametersSchema = z.record(
   z
@@ -151,13 +217,14 @@ function bindParameter(
   if (values === 'sample') return type.sample(name);
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   // `checkParameters` reports a value that is missing or wrong, and names the parameter.
-  if (value === undefined || !fits(type, value)) return type.sample(name);
+  if (value === undefined || !fits(type, value) || findExcess(parameter, value) !== undefined)
+    return type.sample(name);
   places.set(formatJsonPointer([...path]), `${name}=${value}`);
   return type.read?.(value) ?? value;
 }
 
 const fits = ({ pattern }: ParameterType, value: string): boolean =>
-  pattern.test(value) && value.isWellFormed();
+  pattern.test(value) && value.isWellFormed() && (pattern !== MOMENT || !Number.isNaN(momentMs(value)));
 
 /**
  * @throws DrillproofError `policy.PARAMETER_UNKNOWN` for a value that no policy declares, `policy.PARAMETER_MISSING`,
@@ -181,8 +248,11 @@ export function checkParameters(declared: Declared, values: Readonly<Record<stri
         `the policy needs a value for its parameter ${name}`,
         { details: { hint: `Pass --param ${name}=VALUE, where VALUE is ${PARAMETER_TYPES[type].form}.` } },
       );
-    if (fits(PARAMETER_TYPES[type], value)) continue;
-    const message = `the value of the parameter ${name} is ${JSON.stringify(value)}, not ${PARAMETER_TYPES[type].form}`;
+    const fault = fits(PARAMETER_TYPES[type], value)
+      ? findExcess(declared[name]!, value)
+      : `not ${PARAMETER_TYPES[type].form}`;
+    if (fault === undefined) continue;
+    const message = `the value of the parameter ${name} is ${JSON.stringify(value)}, ${fault}`;
     throw new DrillproofError('policy.PARAMETER_INVALID', message);
   }
 }

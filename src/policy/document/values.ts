@@ -1,9 +1,15 @@
 import type * as z from 'zod/mini';
+import { countNoun } from '../../bytes/text/wording.ts';
 import { formatJsonPointer } from '../../bytes/json/parse.ts';
 import type { DocumentIssue } from '../../evidence/document.ts';
 
 /** This text exactly, or any text that matches the pattern. */
 export type Condition = string | { readonly pattern: string };
+
+/** One condition, or several of which one must be met. */
+export type Conditions = Condition | readonly Condition[];
+export const listConditions = (conditions: Conditions): readonly Condition[] =>
+  typeof conditions === 'string' || 'pattern' in conditions ? [conditions] : conditions;
 
 /** In a pattern `*` matches any characters, also none; nothing else is special. */
 export const meets = (text: string, condition: Condition): boolean =>
@@ -88,6 +94,19 @@ export function hasSameItems(a: readonly string[], b: readonly string[]): boolea
 export const DURATION = /^[1-9][0-9]{0,6}[smhdw]$/;
 
 export const durationMs = (text: string): number => Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1)]!;
+
+const UNITS = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1_000, 'second'],
+] as const;
+
+/** `8 days`, `90 seconds`: in the largest unit of which there are two, so that it can be compared with a limit. */
+export function formatAge(ms: number): string {
+  const [unit, noun] = UNITS.find(([size]) => Math.abs(ms) >= 2 * size) ?? UNITS[3];
+  return countNoun(Math.round((ms / unit) * 10) / 10, noun);
+}
 
 /** A date (its midnight in UTC), or a time with its zone, to the millisecond at most (ISO 8601). */
 export const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;

@@ -1,10 +1,11 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Reproduction } from '../../contract/resources/evidence.ts';
 import type { BundleReport, Outcome } from '../../verify/report.ts';
-import { type Contradiction, CONTRADICTIONS } from '../../verify/part/run.ts';
+import { type Contradiction, CONTRADICTIONS, type Contradictory } from '../../verify/part/run.ts';
 import {
   type Condition,
   durationMs,
+  formatAge,
   formatRange,
   joinConditions,
   meetsAny,
@@ -147,12 +148,14 @@ const evaluateTimes = (check: (times: RunTimes, bundle: BundleFact, facts: Facts
       : check(times, bundle, facts);
   });
 
+const LATE = 'the run is dated after its signature';
+
 /** No run is older than allowed. A run that is dated after its signature could be of any age. */
 export const requireRunAge = (max: string, skewMs: number): Evaluator =>
   evaluateTimes(({ createdAtMs, issuedAtMs }, bundle, { asOfMs }) => {
     const isLate = createdAtMs > issuedAtMs + skewMs;
     if (!isLate && asOfMs - createdAtMs <= durationMs(max)) return undefined;
-    return buildFailure(bundle, isLate ? 'the run is dated after its signature' : 'the run is too old', {
+    return buildFailure(bundle, isLate ? LATE : 'the run is too old', {
       expected: `at most ${max}`,
       actual: `created at ${isoTime(createdAtMs)}`,
     });
@@ -162,12 +165,32 @@ export const refuseLateRuns = (skewMs: number): Evaluator =>
   evaluateTimes(({ createdAtMs, issuedAtMs }, bundle) =>
     createdAtMs <= issuedAtMs + skewMs
       ? undefined
-      : buildFailure(bundle, 'the run is dated after its signature', {
+      : buildFailure(bundle, LATE, {
           expected: `at most ${isoTime(issuedAtMs)}`,
           actual: isoTime(createdAtMs),
           findings: ['run.AFTER_SIGNATURE'],
         }),
   );
+
+/** Every run was signed within this time. */
+export const requireSignedWithin = (longest: string, skewMs: number): Evaluator =>
+  evaluateTimes(({ createdAtMs, issuedAtMs }, bundle) => {
+    const isLate = createdAtMs > issuedAtMs + skewMs;
+    if (!isLate && issuedAtMs - createdAtMs <= durationMs(longest)) return undefined;
+    return buildFailure(bundle, isLate ? LATE : 'the run was signed too late', {
+      expected: `at most ${longest} after the run`,
+      actual: formatAge(issuedAtMs - createdAtMs),
+    });
+  });
+
+export const requireVirtualDuration = (longest: string): Evaluator =>
+  evaluateAttested('the virtual duration', (bundle) => {
+    const actual = bundle.report.outcome?.virtualUs;
+    if (actual === undefined) return buildUnknown(bundle, 'the report does not have the virtual duration');
+    if (actual <= durationMs(longest) * 1_000) return undefined;
+    const values = { expected: `at most ${longest}`, actual: formatAge(actual / 1_000) };
+    return buildFailure(bundle, 'the run took too much virtual time', values);
+  });
 
 function checkAge(
   { input, subject }: Place,
@@ -181,10 +204,8 @@ function checkAge(
   return [buildFailure({ input, subject }, 'the statement is too old', values)];
 }
 
-type RunFacts = Required<Outcome>;
-
 // Reports of earlier releases, and on runs with very many assertions, do not have all facts.
-const hasFacts = (outcome: Outcome | undefined): outcome is RunFacts =>
+const hasFacts = (outcome: Outcome | undefined): outcome is Contradictory & Outcome =>
   outcome?.budget !== undefined && outcome.assertions !== undefined && outcome.checkpoints !== undefined;
 
 export const refuseContradiction = (what: Contradiction): Evaluator =>

@@ -15,13 +15,13 @@ const listSingleParts = ({ bundles }: Facts): readonly SinglePart[] =>
 
 const evaluateInputs =
   (
-    checkExport: (report: ExportReport, place: Place, facts: Facts) => Problem | undefined,
+    checkExport: (fact: Facts['exports'][number], place: Place, facts: Facts) => Problem | undefined,
     checkPart: (part: SinglePart) => Problem | undefined,
   ): Evaluator =>
   (facts) => {
     const parts = listSingleParts(facts);
     const ofExports = facts.exports.flatMap(
-      ({ report, ...place }) => checkExport(report, place, facts) ?? [],
+      (fact) => checkExport(fact, { input: fact.input, subject: fact.subject }, facts) ?? [],
     );
     return {
       judged: facts.exports.length + parts.length,
@@ -33,7 +33,7 @@ const evaluateInputs =
 export function requireCompleteness(allowed: readonly ('pinned' | 'attested')[]): Evaluator {
   const expected = allowed.join(' or ');
   return evaluateInputs(
-    ({ completeness, manifestDigest }, place) => {
+    ({ report: { completeness, manifestDigest } }, place) => {
       if (allowed.some((name) => name === completeness)) return undefined;
       if (manifestDigest === undefined) return buildUnknown(place, 'the list of bundles could not be read');
       return buildFailure(place, `the list of bundles is not ${expected}`, {
@@ -52,7 +52,7 @@ export function requireCompleteness(allowed: readonly ('pinned' | 'attested')[])
 export function requireListSigners(what: 'issuer' | 'key', allowed: Signers): Evaluator {
   const message = `no allowed ${what} attested the list of bundles`;
   return evaluateInputs(
-    ({ completeness, manifestDigest, signers }, place) => {
+    ({ report: { completeness, manifestDigest, signers } }, place) => {
       if (completeness === 'pinned') return undefined;
       if (manifestDigest === undefined) return buildUnknown(place, 'the list of bundles could not be read');
       const keys = completeness === 'attested' ? signers : [];
@@ -72,7 +72,7 @@ export function requireListSigners(what: 'issuer' | 'key', allowed: Signers): Ev
 /** The window of every export covers this time. Only an attested or pinned list states its window. */
 export const requireWindow = ({ last, lag }: { readonly last: string; readonly lag: string }): Evaluator =>
   evaluateInputs(
-    ({ window, completeness }, place, { asOfMs }) => {
+    ({ report: { window, completeness } }, place, { asOfMs }) => {
       if (window === undefined)
         return buildUnknown(place, 'the report does not have the window of the export');
       if (completeness === 'claimed') return buildUnknown(place, 'the window is neither pinned nor attested');
@@ -86,6 +86,32 @@ export const requireWindow = ({ last, lag }: { readonly last: string; readonly l
     (part) => buildFailure(part, 'a single part has no window', { expected: `the last ${last}` }),
   );
 
+/** Every export is a mirror with a sound chain of receipts. */
+export const requireReceipts: Evaluator = evaluateInputs(
+  ({ receipts }, place) => {
+    const { verdict } = receipts ?? {};
+    if (verdict === 'sound') return undefined;
+    if (verdict === undefined || verdict === 'unread')
+      return buildUnknown(place, 'the receipts were not verified');
+    const values = { expected: 'sound', actual: verdict };
+    return buildFailure(place, 'the mirror has no sound chain of receipts', values);
+  },
+  (part) => buildFailure(part, 'a single part has no receipts', { expected: 'sound', actual: 'none' }),
+);
+
+export const requireLastReceipt = (last: string): Evaluator =>
+  evaluateInputs(
+    ({ receipts }, place, { asOfMs }) => {
+      const { finishedAtMs } = receipts ?? {};
+      if (receipts?.verdict !== 'sound' || finishedAtMs === undefined)
+        return buildUnknown(place, 'there is no receipt in a sound chain');
+      if (asOfMs - finishedAtMs <= durationMs(last)) return undefined;
+      const values = { expected: `at most ${last} ago`, actual: isoTime(finishedAtMs) };
+      return buildFailure(place, 'the last run of the mirror ended too long ago', values);
+    },
+    (part) => buildFailure(part, 'a single part has no receipts', { expected: `at most ${last} ago` }),
+  );
+
 type Counted = 'bundles' | 'localReports';
 const NAMES = { bundles: 'bundles', localReports: 'local reports' } as const;
 
@@ -97,7 +123,13 @@ export const requireCount =
       : { judged: facts[counted].length, problems: compareCount(facts, counted, range) };
 
 function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
-  const verdicts = facts[counted].map(({ report }): Verdict => report.verdict);
+  // Of a selection, a bundle that is not attested is only possibly part.
+  const verdicts =
+    counted === 'localReports'
+      ? facts.localReports.map(({ report }): Verdict => report.verdict)
+      : facts.bundles.map(({ attested, report }): Verdict =>
+          facts.isSelection === true && !attested ? 'incomplete' : report.verdict,
+        );
   const listed = verdicts.length;
   // A failed bundle is listed, but does not count as present; an unread one could count.
   const intact = verdicts.filter((verdict) => verdict === 'verified' || verdict === 'intact').length;
@@ -106,10 +138,11 @@ function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
   const { min, max } = boundsOf(range);
   const base = { subject: 'all', expected: formatRange(range) };
   const message = `the number of ${NAMES[counted]} is not the required one`;
-  if (listed > max) return [{ ...base, state: 'failed', message, actual: String(listed) }];
+  const possible = facts.isSelection === true ? unread : 0;
+  if (listed - possible > max) return [{ ...base, state: 'failed', message, actual: String(listed) }];
   if (!couldBeMore && intact + unread < min)
     return [{ ...base, state: 'failed', message, actual: String(intact) }];
-  if (intact >= min && !(couldBeMore && max < Infinity)) return [];
+  if (intact >= min && intact + possible <= max && !(couldBeMore && max < Infinity)) return [];
   const reason = `not all ${NAMES[counted]} could be read`;
   const actual = `at least ${intact}`;
   return [{ ...base, state: 'not_checked', message: reason, actual, causes: UNWAIVABLE }];
@@ -134,6 +167,7 @@ function checkCoverage(
   );
 }
 
-export const requireCoverage: Evaluator = evaluateInputs(checkCoverage, (part) =>
-  checkCoverage(part.report, part),
+export const requireCoverage: Evaluator = evaluateInputs(
+  ({ report }, place) => checkCoverage(report, place),
+  (part) => checkCoverage(part.report, part),
 );

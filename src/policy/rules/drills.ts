@@ -1,63 +1,241 @@
-import { countNoun, joinWords } from '../../bytes/text/wording.ts';
+import { countNoun, didYouMean, joinWords } from '../../bytes/text/wording.ts';
 import { defined } from '../../bytes/arguments.ts';
-import { findLargest } from '../../bytes/async.ts';
+import { findLargest, groupBy } from '../../bytes/async.ts';
+import type { Code } from '../../codes/catalogue.ts';
+import type { BundleReport } from '../../verify/report.ts';
 import type { PolicyDocument } from '../document/document.ts';
-import { durationMs, formatCondition, joinConditions, meets, meetsAny } from '../document/values.ts';
+import { ofRun } from '../document/parts.ts';
+import { type Condition, formatCondition, listConditions, meetsAny, momentMs } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
-import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
+import {
+  type Clock,
+  compareMisses,
+  CONDITION_CODES,
+  formatConditions,
+  isOfRun,
+  listMisses,
+  type Miss,
+  type RunConditions,
+} from './conditions.ts';
 import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
-import { countKeys, isAllowedSigner } from './signers.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
 type Requirement = Exclude<RequiredDrill, string>;
 
 const requirementOf = (drill: RequiredDrill): Requirement => (typeof drill === 'string' ? { drill } : drill);
 
+/** The requirement for each combination of the values that `each` names. */
+function listCells({ each = [], ...requirement }: Requirement): readonly Requirement[] {
+  let cells: readonly Requirement[] = [requirement];
+  for (const name of each) {
+    const values = [requirement[name] ?? []].flat();
+    cells = cells.flatMap((cell) => values.map((value) => ({ ...cell, [name]: value })));
+  }
+  return cells;
+}
+
 export const requireDrills =
   (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
   (facts) => {
     if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
-    const problems = required.flatMap((drill) => checkDrill(requirementOf(drill), facts, skewMs) ?? []);
-    return { judged: required.length, problems };
+    const cells = required.flatMap((drill) => listCells(requirementOf(drill)));
+    const runs = groupBy(facts.bundles.filter(isCounted), ({ report }) => report.reproduction?.drillId ?? '');
+    const search = { facts, runs, clock: { asOfMs: facts.asOfMs, skewMs } };
+    return { judged: cells.length, problems: cells.flatMap((cell) => checkDrill(cell, search) ?? []) };
   };
 
-export const listRerunDrills = ({ drills }: PolicyDocument): readonly string[] =>
+/** The drills whose reruns the policy allows, and whether these are all. */
+export const listRerunDrills = ({ drills }: PolicyDocument): readonly Condition[] =>
   (drills?.required ?? []).flatMap((required) => {
-    const { drill, reruns } = requirementOf(required);
-    return reruns === 'allow' ? [drill] : [];
+    const { drill = { pattern: '*' }, reruns } = requirementOf(required);
+    return reruns === 'allow' ? listConditions(drill) : [];
   });
 
-function checkDrill(requirement: Requirement, facts: Facts, skewMs: number): Problem | undefined {
-  const { drill, min = 1, latest = false, seeds = 1, passRate } = requirement;
-  const runs = facts.bundles.filter((bundle) => isOf(bundle, requirement));
-  const deciding = latest ? listLatest(runs) : runs;
-  const meeting = deciding.filter((bundle) => fulfils(bundle, requirement, { asOfMs: facts.asOfMs, skewMs }));
-  const counting = meeting.filter((bundle) => hasOutcome(bundle, requirement.outcome));
-  const passed = meeting.filter((bundle) => hasOutcome(bundle, 'passed')).length;
+type Search = {
+  readonly facts: Facts;
+  /** The attested runs by drill. */
+  readonly runs: ReadonlyMap<string, readonly BundleFact[]>;
+  readonly clock: Clock;
+};
+type Candidate = { readonly bundle: BundleFact; readonly misses: readonly Miss[] };
+
+/** The least numbers of different values among the runs that count. */
+const KINDS = {
+  seeds: ['different seed', ({ reproduction }) => reproduction?.seed],
+  drills: ['different drill', ({ reproduction }) => reproduction?.drillId],
+  targets: ['different target', ({ reproduction }) => reproduction?.targetId],
+  projects: ['different project', ({ projectId }) => projectId],
+} as const satisfies Partial<
+  Record<keyof Requirement, readonly [string, (report: BundleReport) => string | undefined]>
+>;
+const KIND_NAMES = Object.keys(KINDS) as readonly (keyof typeof KINDS)[];
+
+const conditionsOf = (
+  { each: _each, min: _min, latest: _latest, passRate: _rate, reruns, ...requirement }: Requirement,
+  { artifact }: Facts,
+): RunConditions => {
+  const {
+    seeds: _seeds,
+    drills: _drills,
+    targets: _targets,
+    projects: _projects,
+    ...conditions
+  } = requirement;
+  return { ...conditions, ...(reruns === 'refuse' && { rerun: false }), ...defined({ artifact }) };
+};
+
+function listCandidates(requirement: Requirement, { facts, runs, clock }: Search): readonly Candidate[] {
+  const conditions = conditionsOf(requirement, facts);
+  const drills = requirement.drill === undefined ? undefined : listConditions(requirement.drill);
+  return [...runs].flatMap(([drill, bundles]) =>
+    drills !== undefined && !meetsAny(drill, drills)
+      ? []
+      : bundles.map((bundle) => ({ bundle, misses: listMisses(conditions, bundle.report, clock) })),
+  );
+}
+
+function checkDrill(requirement: Requirement, search: Search): Problem | undefined {
+  const { facts } = search;
+  const { min = 1, latest = false, passRate } = requirement;
+  const candidates = listCandidates(requirement, search);
+  const deciding = latest ? listLatest(candidates.filter(({ misses }) => !misses.some(isOfRun))) : candidates;
+  const counting = deciding.filter(({ misses }) => misses.length === 0);
+  const meeting = deciding.filter(({ misses }) => misses.every(({ condition }) => condition === 'outcome'));
+  const passed = meeting.filter(({ bundle }) => hasOutcome(bundle, 'passed')).length;
   const count = counting.length;
   const isEnough = count >= min && (!latest || count === deciding.length);
-  const kinds = new Set(counting.map(({ report }) => report.reproduction?.seed)).size;
+  const kinds = KIND_NAMES.flatMap((name) => {
+    const least = requirement[name];
+    const [noun, read] = KINDS[name];
+    const actual = new Set(counting.map(({ bundle }) => read(bundle.report))).size;
+    return least === undefined ? [] : [{ noun, least, actual }];
+  });
   const isRate = passRate === undefined || (meeting.length > 0 && passed * 100 >= passRate * meeting.length);
   // An unread bundle could be of this drill. A failed or unattested one does not count, but could be the latest run.
   const unread = countUnread(facts);
   const unknown = latest || passRate !== undefined ? unread + countUnattested(facts) : 0;
-  if (isEnough && kinds >= seeds && isRate && unknown === 0) return undefined;
-  const isOpen = unknown > 0 || (count + unread >= min && kinds + unread >= seeds && unread > 0);
+  const isVaried = kinds.every(({ least, actual }) => actual >= least);
+  if (isEnough && isVaried && isRate && unknown === 0) return undefined;
+  const couldVary = kinds.every(({ least, actual }) => actual + unread >= least);
+  const isOpen = unknown > 0 || (count + unread >= min && couldVary && unread > 0);
+  const rejected = listRejected(requirement, deciding, facts);
+  const [nearest] = rejected;
+  const isMissed = count < min || (latest && !isEnough);
+  const code = isOpen
+    ? 'policy.DRILL_MISSING'
+    : isMissed
+      ? ((nearest && (latest ? 'policy.DRILL_LATEST' : CONDITION_CODES[nearest.misses[0]!.condition])) ??
+        (count > 0 ? 'policy.DRILL_TOO_FEW' : 'policy.DRILL_MISSING'))
+      : isVaried
+        ? 'policy.DRILL_PASS_RATE'
+        : 'policy.DRILL_NOT_VARIED';
   return {
     state: isOpen ? 'not_checked' : 'failed',
-    subject: drill,
-    message: latest
-      ? 'the latest run of the drill is not as required'
-      : count < min
-        ? 'there are fewer verified bundles of the drill than required'
-        : 'the verified bundles of the drill are not as required',
-    expected: `${latest ? 'the latest run' : `at least ${countNoun(min, 'bundle')}`}${formatRequirement(requirement)}`,
+    code: nearest?.isUnverified === true && isMissed && !isOpen ? 'policy.DRILL_UNVERIFIED' : code,
+    subject: nameRequirement(requirement),
+    message: DRILL_MESSAGES[latest && isMissed ? 'latest' : isMissed ? 'few' : 'other'],
+    expected: `${latest ? 'the latest run' : `at least ${countNoun(min, 'run')}`}${formatRequirement(requirement, facts)}`,
     actual: [
-      `${latest ? `${count} of ${countNoun(deciding.length, 'latest run')}` : countNoun(count, 'bundle')}${seeds > 1 ? ` with ${countNoun(kinds, 'different seed')}` : ''}`,
+      latest
+        ? `${count} of ${countNoun(deciding.length, 'latest run')}`
+        : candidates.length === 0
+          ? 'no verified run'
+          : `${count} of ${countNoun(candidates.length, 'verified run')}`,
+      ...kinds.map(({ noun, actual }) => countNoun(actual, noun)),
       ...(passRate === undefined ? [] : [`${passed} of ${meeting.length} passed`]),
-    ].join(', '),
-    ...defined({ causes: unread > 0 ? UNWAIVABLE : undefined }),
+      ...(isMissed ? describeNearest(requirement, rejected, facts) : []),
+    ].join('; '),
+    of: listExact(requirement),
+    ...defined({
+      causes: unread > 0 ? UNWAIVABLE : undefined,
+      candidates: listShown(counting, rejected),
+    }),
   };
+}
+
+const DRILL_MESSAGES = {
+  latest: 'the latest run of the drill is not as required',
+  few: 'fewer verified runs than required meet every condition',
+  other: 'the verified runs are not as required',
+} as const;
+
+/** The codes of a required drill, one for each cause. */
+export const DRILL_CODES: readonly Code[] = [
+  ...new Set(Object.values(CONDITION_CODES)),
+  'policy.DRILL_UNVERIFIED',
+  'policy.DRILL_TOO_FEW',
+  'policy.DRILL_LATEST',
+  'policy.DRILL_NOT_VARIED',
+  'policy.DRILL_PASS_RATE',
+];
+
+type Rejected = Candidate & { readonly isUnverified?: true };
+
+/** The runs of the drill that do not count, the nearest first; also those that are not verified, of which all is only claimed. */
+function listRejected(
+  { drill }: Requirement,
+  candidates: readonly Candidate[],
+  { bundles }: Facts,
+): readonly Rejected[] {
+  const claimed = bundles.flatMap((bundle): Rejected[] => {
+    const { reproduction, outcome, verdict } = bundle.report;
+    const name = reproduction?.drillId ?? outcome?.drillId;
+    if (isCounted(bundle) || name === undefined) return [];
+    if (drill !== undefined && !meetsAny(name, listConditions(drill))) return [];
+    const miss = { condition: 'drill', name: 'verdict', expected: 'verified', actual: verdict } as const;
+    return [{ bundle, isUnverified: true, misses: [{ ...miss, isUnknown: true }] }];
+  });
+  return [
+    ...candidates
+      .filter(({ misses }) => misses.length > 0)
+      .toSorted((a, b) => compareMisses(a.misses, b.misses)),
+    ...claimed,
+  ];
+}
+
+const describeMiss = ({ name, expected, actual }: Miss): string =>
+  expected.startsWith('no ') || /^(?:at most|from|before|a |signatures)/.test(expected)
+    ? `${actual}; expected ${expected}`
+    : `${name} ${actual}; expected ${expected}`;
+
+const nameRun = ({ report, subject }: BundleFact): string => report.runId ?? subject;
+
+function describeNearest(
+  { drill }: Requirement,
+  rejected: readonly Rejected[],
+  { bundles }: Facts,
+): readonly string[] {
+  const [nearest] = rejected;
+  if (nearest !== undefined) {
+    const others = rejected.length - 1;
+    const more = others === 0 ? '' : `; and ${countNoun(others, 'other')}`;
+    return [`nearest ${nameRun(nearest.bundle)}: ${nearest.misses.map(describeMiss).join(', ')}${more}`];
+  }
+  const names = [...new Set(bundles.flatMap(({ report }) => report.reproduction?.drillId ?? []))].toSorted();
+  const similar = typeof drill === 'string' ? didYouMean(drill, names) : undefined;
+  return names.length === 0 ||
+    drill === undefined ||
+    names.some((name) => meetsAny(name, listConditions(drill)))
+    ? []
+    : [
+        `the evidence has ${names.slice(0, MAX_NAMES).join(', ')}${similar === undefined ? '' : `. ${similar}`}`,
+      ];
+}
+
+const MAX_NAMES = 5;
+const MAX_CANDIDATES = 100;
+
+/** The runs that count and those that do not, each with the reasons, at most 100. */
+function listShown(counting: readonly Candidate[], rejected: readonly Rejected[]): Problem['candidates'] {
+  const rows = [...rejected, ...counting].slice(0, MAX_CANDIDATES);
+  if (rows.length === 0) return undefined;
+  return rows.map(({ bundle: { input, subject, report }, misses }) => ({
+    input,
+    subject,
+    ...defined({ runId: report.runId, path: report.path }),
+    accepted: misses.length === 0,
+    reasons: misses.map(describeMiss),
+  }));
 }
 
 const countUnread = (facts: Facts): number =>
@@ -67,52 +245,30 @@ const countUnread = (facts: Facts): number =>
 
 const countUnattested = ({ bundles }: Facts): number => bundles.filter(({ attested }) => !attested).length;
 
-function isOf({ attested, report }: BundleFact, requirement: Requirement): boolean {
-  const { reproduction } = report;
-  if (!attested || reproduction === undefined) return false;
-  const { drill, target, scenario, build, reruns } = requirement;
-  return (
-    reproduction.drillId === drill &&
-    (target === undefined || meets(reproduction.targetId, target)) &&
-    (scenario === undefined ||
-      (reproduction.scenarioId !== undefined && meets(reproduction.scenarioId, scenario))) &&
-    (build === undefined || reproduction.buildHash === build) &&
-    (reruns !== 'refuse' || report.rerunOfHostedRunId === undefined)
-  );
-}
-
-const timeOf = ({ report }: BundleFact): number => report.createdAtMs ?? Infinity;
+const timeOf = ({ bundle: { report } }: Candidate): number => report.createdAtMs ?? Infinity;
 
 /** The latest runs; a run without a time could be the latest. */
-function listLatest(runs: readonly BundleFact[]): readonly BundleFact[] {
+function listLatest(runs: readonly Candidate[]): readonly Candidate[] {
   const last = findLargest(runs.map(timeOf));
   return runs.filter((run) => timeOf(run) === last);
 }
 
-type Times = { readonly asOfMs: number; readonly skewMs: number };
+const hasOutcome = ({ report }: BundleFact, verdict: string): boolean => report.outcome?.verdict === verdict;
 
-function fulfils({ report }: BundleFact, requirement: Requirement, { asOfMs, skewMs }: Times): boolean {
-  const { signers = [] } = report;
-  const times = readTimes(report);
-  const { ran, signed, signers: allowed, assertions, checkpoints } = requirement;
-  const issued = signers.map(({ issuedAtMs }) => issuedAtMs);
-  const keys = allowed && signers.filter((signer) => isAllowedSigner(signer, allowed));
-  const havePassed = (what: Named, names: readonly string[] | undefined): boolean =>
-    names === undefined || listNotPassed(what, names, report)?.length === 0;
-  return (
-    (ran === undefined ||
-      (times !== undefined &&
-        asOfMs - times.createdAtMs <= durationMs(ran) &&
-        times.createdAtMs <= times.issuedAtMs + skewMs)) &&
-    (signed === undefined || (issued.length > 0 && asOfMs - Math.min(...issued) <= durationMs(signed))) &&
-    (keys === undefined || countKeys(keys) >= (allowed?.distinct ?? 1)) &&
-    havePassed('assertions', assertions) &&
-    havePassed('checkpoints', checkpoints)
+/** The members of a requirement that name one value each, for waivers. */
+const listExact = (requirement: Requirement): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(ofRun).flatMap((name) => {
+      const value = requirement[name as keyof typeof ofRun];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
   );
-}
 
-const hasOutcome = ({ report }: BundleFact, verdict: string | undefined): boolean =>
-  verdict === undefined || report.outcome?.verdict === verdict;
+/** The drill of a requirement, or all that it says about which runs count. */
+const nameRequirement = ({ drill, ...rest }: Requirement): string =>
+  drill === undefined
+    ? `runs${formatRequirement(rest, {})}`
+    : listConditions(drill).map(formatCondition).join(' or ');
 
 const isCounted = ({ attested, report }: BundleFact): boolean =>
   attested && report.reproduction !== undefined;
@@ -143,7 +299,13 @@ export const requirePassRate = (least: number): Evaluator =>
     const passed = runs.filter((run) => hasOutcome(run, 'passed')).length;
     if (passed * 100 >= least * runs.length) return undefined;
     const values = { expected: `at least ${least} %`, actual: `${passed} of ${runs.length}` };
-    return { state: 'failed', subject: drill, message: 'too few runs of the drill passed', ...values };
+    return {
+      state: 'failed',
+      subject: drill,
+      of: { drill },
+      message: 'too few runs of the drill passed',
+      ...values,
+    };
   });
 
 export const requireDistinctSeeds = (least: number): Evaluator =>
@@ -154,30 +316,53 @@ export const requireDistinctSeeds = (least: number): Evaluator =>
     return {
       state: 'failed',
       subject: drill,
+      of: { drill },
       message: 'the drill ran with too few different seeds',
       ...values,
     };
   });
 
-/** The required drills that the other rules of the policy exclude. */
-export const listExcludedDrills = (
+/** The required drills that cannot be fulfilled, by themselves or with the other rules of the policy. */
+export const listDrillDoubts = (
   required: readonly RequiredDrill[],
   { run = {}, outcome = {} }: PolicyDocument,
 ): readonly string[] =>
   required.flatMap((item) => {
-    const { drill, target, scenario, build, outcome: verdict } = requirementOf(item);
+    const requirement = requirementOf(item);
+    const { drill, target, scenario, build, latest, min = 1, signers } = requirement;
     const rows = [
       ['run.drills', drill, run.drills],
       ['run.targets', target, run.targets],
       ['run.scenarios', scenario, run.scenarios],
       ['run.builds', build, run.builds],
-      ['outcome.verdict', verdict, outcome.verdict],
+      ['outcome.verdict', requirement.outcome, outcome.verdict],
     ] as const;
-    return rows.flatMap(([rule, value, allowed]) =>
-      typeof value !== 'string' || allowed === undefined || meetsAny(value, allowed)
-        ? []
-        : [`cannot hold: ${drill} requires ${value}, which ${rule} excludes`],
-    );
+    const name = nameRequirement(requirement);
+    const most = latest === true ? 1 : Infinity;
+    return [
+      ...rows.flatMap(([rule, value, allowed]) =>
+        typeof value !== 'string' || allowed === undefined || meetsAny(value, allowed)
+          ? []
+          : [`cannot hold: ${name} requires ${value}, which ${rule} excludes`],
+      ),
+      ...KIND_NAMES.flatMap((kind) =>
+        (requirement[kind] ?? 1) > most
+          ? [`cannot hold: ${kind}: ${requirement[kind]} needs more than the latest run, which alone decides`]
+          : [],
+      ),
+      ...(requirement.from !== undefined &&
+      requirement.until !== undefined &&
+      momentMs(requirement.from) >= momentMs(requirement.until)
+        ? ['cannot hold: from is not before until']
+        : []),
+      ...(typeof drill === 'string' && (requirement.drills ?? 1) > 1
+        ? [`cannot hold: drills: ${requirement.drills}, of the one drill ${drill}`]
+        : []),
+      ...(min > 1 && requirement.seeds !== undefined && requirement.seeds > min
+        ? [`min: ${min} says less than seeds: ${requirement.seeds}`]
+        : []),
+      ...exceedsKeys(signers?.distinct, signers?.keys),
+    ];
   });
 
 export const exceedsKeys = (
@@ -188,38 +373,26 @@ export const exceedsKeys = (
     ? []
     : [`cannot hold: ${least} different keys are required, and the policy allows ${new Set(keys).size}`];
 
-function listWords(requirement: Requirement): readonly string[] {
-  const { target, scenario, build, outcome, ran, signed, signers, reruns } = requirement;
-  const { assertions, checkpoints, seeds, passRate } = requirement;
-  const names = signers && joinConditions([...(signers.issuers ?? []), ...(signers.keys ?? [])]);
-  const keys =
-    signers?.distinct === undefined
-      ? []
-      : [signers.distinct === 1 ? 'a key' : `${signers.distinct} different keys`];
-  return [
-    target && `target ${formatCondition(target)}`,
-    scenario && `scenario ${formatCondition(scenario)}`,
-    build && `build ${build}`,
-    outcome && `outcome ${outcome}`,
-    ran && `an age of at most ${ran}`,
-    signed && `a signature at most ${signed} old`,
-    signers && `signatures by ${[...keys, ...(names === '' ? [] : [names])].join(' of ')}`,
-    reruns === 'refuse' && 'no rerun',
-    assertions && `passed assertions ${assertions.join(' and ')}`,
-    checkpoints && `passed checkpoints ${checkpoints.join(' and ')}`,
-    seeds !== undefined && (seeds === 1 ? '1 seed' : `${seeds} different seeds`),
-    passRate !== undefined && `a pass rate of ${passRate} %`,
-  ].filter((words) => typeof words === 'string');
-}
-
-function formatRequirement(requirement: Requirement): string {
-  const words = listWords(requirement);
+function formatRequirement(requirement: Requirement, facts: Pick<Facts, 'artifact'>): string {
+  const { drill: _drill, ...conditions } = conditionsOf(requirement, { ...NO_FACTS, ...facts });
+  const words = [
+    ...formatConditions(conditions),
+    ...KIND_NAMES.flatMap((name) => {
+      const least = requirement[name];
+      return least === undefined ? [] : [countNoun(least, KINDS[name][0])];
+    }),
+    ...(requirement.passRate === undefined ? [] : [`a pass rate of ${requirement.passRate} %`]),
+  ];
   return words.length === 0 ? '' : ` with ${joinWords(words)}`;
 }
 
+const NO_FACTS: Facts = { asOfMs: 0, exports: [], bundles: [], localReports: [], unread: [], summaries: [] };
+
 export function formatRequired(required: RequiredDrill): string {
-  const { min = 1, drill, ...rest } = requirementOf(required);
+  const { min = 1, drill, each, ...rest } = requirementOf(required);
   const times = min === 1 ? 'at least once' : `at least ${min} times`;
   const place = rest.latest === true ? ' in the latest run' : '';
-  return `${drill} ${times}${place}${formatRequirement({ drill, ...rest })}`;
+  const cells = each === undefined ? '' : `, for each ${each.join(' and ')}`;
+  const name = drill === undefined ? 'any drill' : nameRequirement({ drill });
+  return `${name} ${times}${place}${formatRequirement(rest, {})}${cells}`;
 }

@@ -10,6 +10,11 @@ export type Cause = { readonly subject: string; readonly code: Code };
 export type Problem = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'actual' | 'findings'>> &
   Pick<Violation, 'subject' | 'message'> & {
     readonly state: 'failed' | 'not_checked';
+    /** Default: that of the rule. */
+    readonly code?: Code;
+    readonly candidates?: Violation['candidates'];
+    /** What a problem of no bundle is about, by the members of a selector, for waivers. */
+    readonly of?: Readonly<Record<string, string>>;
     /** Default: the code of the rule. Empty: it cannot be waived. */
     readonly causes?: readonly Cause[];
   };
@@ -39,7 +44,10 @@ export const buildUnattested = ({ input, subject, report }: BundleFact, what: st
   state: 'not_checked',
   input,
   subject,
-  message: `${what} is not attested, because the bundle is not verified`,
+  message:
+    report.verdict === 'verified'
+      ? `${what} does not count, because the report does not have a fact of the selector`
+      : `${what} is not attested, because the bundle is not verified`,
   ...defined({ causes: report.verdict === 'intact' ? undefined : UNWAIVABLE }),
 });
 

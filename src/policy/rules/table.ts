@@ -1,4 +1,3 @@
-import { defined } from '../../bytes/arguments.ts';
 import type { Reproduction } from '../../contract/resources/evidence.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import {
@@ -11,7 +10,6 @@ import {
   nameAllowed,
   type Range,
 } from '../document/values.ts';
-import { hasOnlySummaries } from '../facts.ts';
 import {
   refuseContradiction,
   refuseLateRuns,
@@ -20,27 +18,33 @@ import {
   requireNamed,
   requireOrganizations,
   requireRunAge,
+  requireSignedWithin,
   requireTrialNumbers,
+  requireVirtualDuration,
 } from './attested-facts.ts';
 import { requireChallenges } from './challenges.ts';
-import { RULE_IDS, type RuleId } from '../catalogue.ts';
+import type { RuleId } from '../catalogue.ts';
+import { requireBaselineDrills, requireBaselineOutcomes, requireBaselineRuns } from './baseline.ts';
+import { formatSelector, refuseRuns, requireArtifact } from './conditions.ts';
 import {
   requireCompleteness,
   requireCount,
   requireCoverage,
+  requireLastReceipt,
   requireListSigners,
+  requireReceipts,
   requireWindow,
 } from './completeness.ts';
 import {
   exceedsKeys,
-  listExcludedDrills,
+  listDrillDoubts,
   formatRequired,
   listRerunDrills,
   requireDistinctSeeds,
   requireDrills,
   requirePassRate,
 } from './drills.ts';
-import { type Evaluator, UNWAIVABLE } from './outcome.ts';
+import type { Evaluator } from './outcome.ts';
 import {
   requireDistinctIssuers,
   requireDistinctKeys,
@@ -67,19 +71,25 @@ type RuleRow<T> = {
 };
 
 export type PolicyRule = {
+  /** As the policy has it. */
+  readonly value: unknown;
   readonly evaluate: Evaluator;
   readonly sentence: string;
   readonly doubts: readonly string[];
 };
 
-type SelectRule = (policy: PolicyDocument) => PolicyRule | undefined;
+/** The rules about sets, which sets.ts has. */
+type SetRule = 'anyOf.sets' | 'sets.applied';
 
-const defineRule =
+export type SelectRule = (policy: PolicyDocument) => PolicyRule | undefined;
+
+export const defineRule =
   <T>({ member, evaluate, sentence, doubts }: RuleRow<T>): SelectRule =>
   (policy) => {
     const value = member(policy);
     if (value === undefined) return undefined;
     return {
+      value,
       evaluate: evaluate(value, policy),
       sentence: sentence(value, policy),
       doubts: doubts?.(value, policy) ?? [],
@@ -119,6 +129,9 @@ const defineContradictionRule = (
     sentence: () => sentence,
   });
 
+const defineBaselineRule = (evaluate: Evaluator, sentence: string): SelectRule =>
+  defineRule({ member: ({ baseline }) => baseline, evaluate: () => evaluate, sentence: () => sentence });
+
 /** `complete` is short for every trial and every attempt. */
 const trialsOf = ({ trials = {} }: PolicyDocument): Trials =>
   trials === 'complete' ? { complete: true, attempts: 'every' } : trials;
@@ -127,6 +140,14 @@ const listUnbounded = (range: Range): readonly string[] => {
   const { min, max } = boundsOf(range);
   return min <= 0 && max === Infinity ? ['cannot fail: every number is in the range'] : [];
 };
+
+const exceedsIssuers = (
+  least: number,
+  issuers: readonly Condition[] = [{ pattern: '*' }],
+): readonly string[] =>
+  issuers.every((issuer) => typeof issuer === 'string') && least > new Set(issuers).size
+    ? [`cannot hold: ${least} different issuers are required, and the policy allows ${new Set(issuers).size}`]
+    : [];
 
 const VERDICT_WORDS = {
   verified: 'verified: complete and unchanged, and signed by a trusted key',
@@ -143,7 +164,7 @@ function formatTrials(trials: { readonly [name: string]: Range | undefined }): s
  * The requirement of each rule. Every policy requires verdicts and unique runs, refuses reruns unless it allows them, and
  * accepts no summary that it does not pin.
  */
-export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
+export const SECTION_RULES: Readonly<Record<Exclude<RuleId, SetRule>, SelectRule>> = {
   'verdict.export': defineRule({
     member: ({ verdict }) => verdict?.export ?? 'verified',
     evaluate: requireExportVerdict,
@@ -177,7 +198,10 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (least, { signers = {} }) => requireDistinctIssuers(least, signers),
     sentence: (least) =>
       `Every bundle must be signed by ${countRange({ min: least }, least === 1 ? 'allowed issuer' : 'different allowed issuer')}, each with a key of its own.`,
-    doubts: (least, { signers }) => exceedsKeys(least, signers?.keys),
+    doubts: (least, { signers }) => [
+      ...exceedsKeys(least, signers?.keys),
+      ...exceedsIssuers(least, signers?.issuers),
+    ],
   }),
   'signers.roles': defineRule({
     member: ({ signers }) => signers?.roles,
@@ -204,6 +228,11 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     member: ({ age }) => age?.run,
     evaluate: (max, policy) => requireRunAge(max, skewMsOf(policy)),
     sentence: (max) => `No run may be older than ${max}, or dated after its signature.`,
+  }),
+  'age.signedWithin': defineRule({
+    member: ({ age }) => age?.signedWithin,
+    evaluate: (longest, policy) => requireSignedWithin(longest, skewMsOf(policy)),
+    sentence: (longest) => `Every run must have been signed at most ${longest} after it was created.`,
   }),
   'scope.organizations': defineRule({
     member: ({ scope }) => scope?.organizations,
@@ -232,17 +261,17 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: requireTrialNumbers,
     sentence: (trials) => `In every bundle, ${formatTrials(trials)}.`,
   }),
+  'run.never': defineRule({
+    member: ({ run }) => run?.never,
+    evaluate: (selectors, policy) => refuseRuns(selectors, skewMsOf(policy)),
+    sentence: (selectors) => `There may be no run with ${selectors.map(formatSelector).join('; or with ')}.`,
+  }),
   'drills.required': defineRule({
     member: ({ drills }) => drills?.required,
     evaluate: (required, policy) => requireDrills(required, skewMsOf(policy)),
     sentence: (required) =>
       `Each of these must be present and verified: ${required.map(formatRequired).join('; ')}.`,
-    doubts: (required, policy) => [
-      ...listExcludedDrills(required, policy),
-      ...required.flatMap((drill) =>
-        typeof drill === 'string' ? [] : exceedsKeys(drill.signers?.distinct, drill.signers?.keys),
-      ),
-    ],
+    doubts: listDrillDoubts,
   }),
   'outcome.status': defineRule({
     member: ({ outcome }) => outcome?.status,
@@ -272,6 +301,11 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: (names) => requireNamed('checkpoints', names),
     sentence: (names) =>
       `In every run, ${names.length === 1 ? 'the checkpoint' : 'the checkpoints'} ${names.join(' and ')} must have passed.`,
+  }),
+  'outcome.virtualDuration': defineRule({
+    member: ({ outcome }) => outcome?.virtualDuration,
+    evaluate: requireVirtualDuration,
+    sentence: (longest) => `No run may take more than ${longest} of virtual time.`,
   }),
   'contradictions.world': defineContradictionRule(
     'world',
@@ -316,6 +350,10 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: requireWindow,
     sentence: ({ last, lag }) =>
       `The window of every export must cover the last ${last}, and may end ${lag} before the evaluation.`,
+    doubts: ({ last, lag }) =>
+      durationMs(last) > durationMs(lag)
+        ? []
+        : [`cannot fail: the last ${last} ended before the lag of ${lag}`],
   }),
   'completeness.bundles': defineRule({
     member: ({ completeness }) => completeness?.bundles,
@@ -347,13 +385,17 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
       which === 'first'
         ? 'No bundle may be of a later attempt.'
         : 'If there is a later attempt, every earlier one of the trial must be present.',
+    doubts: (which, { run }) =>
+      which === 'first' && run?.trials?.attempt !== undefined && boundsOf(run.trials.attempt).min > 1
+        ? ['cannot hold: run.trials requires a later attempt']
+        : [],
   }),
   'trials.reruns': defineRule({
     member: (policy) => (trialsOf(policy).reruns === 'allow' ? undefined : 'refuse'),
     evaluate: (_, policy) => refuseReruns(listRerunDrills(policy)),
     sentence: (_, policy) => {
       const drills = listRerunDrills(policy);
-      return `No bundle may be of a rerun${drills.length === 0 ? '' : `, except of the drill ${drills.join(' or ')}`}.`;
+      return `No bundle may be of a rerun${drills.length === 0 ? '' : `, except of ${nameAllowed('drill', drills)}`}.`;
     },
   }),
   'trials.unique': defineRule({
@@ -366,6 +408,16 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
     evaluate: ({ issuers }, policy) => requireChallenges(issuers, skewMsOf(policy)),
     sentence: ({ issuers }) =>
       `Every bundle must answer one challenge${issuers === undefined ? '' : ` of ${nameAllowed('issuer', issuers)}`} with its seed, between the challenge and a timestamp before its end; every challenge in the window of an export must have exactly one answer, whatever its outcome.`,
+  }),
+  'receipts.chain': defineRule({
+    member: ({ receipts }) => (receipts === undefined ? undefined : 'sound'),
+    evaluate: () => requireReceipts,
+    sentence: () => 'Every export must be a mirror with a sound chain of receipts.',
+  }),
+  'receipts.last': defineRule({
+    member: ({ receipts }) => receipts?.last,
+    evaluate: requireLastReceipt,
+    sentence: (last) => `The last run of every mirror must have ended at most ${last} before the evaluation.`,
   }),
   'localReports.allowed': defineRule({
     member: ({ localReports }) => (localReports?.allowed === false ? false : undefined),
@@ -381,73 +433,29 @@ export const POLICY_RULES: Readonly<Record<RuleId, SelectRule>> = {
         : `The verification may not report ${nameAllowed('warning', refused)}.`,
   }),
   'summary.accepted': defineRule({
-    member: ({ summary }) => summary?.accepted ?? [],
+    member: ({ summary }) => summary ?? { accepted: [] },
     evaluate: requireAcceptedSummaries,
-    sentence: (rows) =>
-      rows.length === 0
+    sentence: ({ accepted, atLeast: least }) =>
+      accepted.length === 0
         ? 'No summary may replace evidence.'
-        : `A summary may replace evidence if it is ${rows.map(formatAccepted).join('; or ')}.`,
+        : `A summary may replace evidence if it is ${accepted.map(formatAccepted).join('; or ')}.${least === undefined ? '' : ` At least ${least} of them must be present, each with a key of its own.`}`,
   }),
-  'anyOf.sets': defineRule({
-    member: ({ anyOf }) => anyOf,
-    evaluate: requireAnySet,
-    sentence: (sets, policy) =>
-      `One of these sets must hold completely: ${sets
-        .map(
-          (set, at) =>
-            `(${at + 1}) ${listSetRules(policy, set)
-              .flatMap(({ sentence }) => sentence)
-              .join(' ')}`,
-        )
-        .join(' ')}`,
+  'artifact.build': defineRule({
+    member: ({ artifact }) => artifact,
+    evaluate: (_, policy) => requireArtifact(policy.drills?.required !== undefined),
+    sentence: (_, { drills }) =>
+      `The build of ${drills?.required === undefined ? 'every run' : 'every required run'} must be the artifact that will be deployed (--artifact).`,
   }),
+  'baseline.drills': defineBaselineRule(
+    requireBaselineDrills,
+    'Every drill of the last time must have run again, on the same target.',
+  ),
+  'baseline.outcomes': defineBaselineRule(
+    requireBaselineOutcomes,
+    'No drill may have passed less often than the last time.',
+  ),
+  'baseline.runs': defineBaselineRule(
+    requireBaselineRuns,
+    'No drill may have run less often than the last time.',
+  ),
 };
-
-type RuleSet = NonNullable<PolicyDocument['anyOf']>[number];
-
-/** The rules of a set that the policy around it does not have in the same form. */
-function listSetRules(
-  policy: PolicyDocument,
-  set: RuleSet,
-): readonly (PolicyRule & { readonly rule: RuleId })[] {
-  const { verdict, trials, clockSkew } = policy;
-  const base: PolicyDocument = {
-    schemaVersion: 1,
-    kind: 'policy',
-    ...defined({ verdict, trials, clockSkew }),
-  };
-  const document = { ...base, ...set };
-  return RULE_IDS.flatMap((id) => {
-    const selected = POLICY_RULES[id](document);
-    const inherited = POLICY_RULES[id](base)?.sentence;
-    return selected === undefined || selected.sentence === inherited ? [] : [{ rule: id, ...selected }];
-  });
-}
-
-/** All rules of one of the sets hold, and at least one of them had a subject. */
-function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evaluator {
-  const alternatives = sets.map((set) => listSetRules(policy, set));
-  return (facts) => {
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
-    const results = alternatives.map((rules) => {
-      const outcomes = rules.map(({ rule: id, evaluate }) => ({ id, ...evaluate(facts) }));
-      const broken = outcomes.filter(({ problems }) => problems.length > 0);
-      const holds = broken.length === 0 && outcomes.some(({ judged }) => judged > 0);
-      const isOpen =
-        !holds && broken.every(({ problems }) => problems.every(({ state }) => state === 'not_checked'));
-      return { holds, isOpen, broken: broken.map(({ id }) => id) };
-    });
-    if (results.some(({ holds }) => holds)) return { judged: sets.length, problems: [] };
-    const actual = results
-      .map(({ broken }, at) => `set ${at + 1} without ${broken.join(', ') || 'anything to check'}`)
-      .join('; ');
-    const isOpen = results.some((result) => result.isOpen);
-    const problem = { subject: 'all', message: 'no set of rules holds', actual };
-    return {
-      judged: sets.length,
-      problems: [
-        isOpen ? { ...problem, state: 'not_checked', causes: UNWAIVABLE } : { ...problem, state: 'failed' },
-      ],
-    };
-  };
-}

@@ -1,6 +1,7 @@
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { findLargest } from '../../bytes/async.ts';
 import type { Reproduction } from '../../contract/resources/evidence.ts';
+import { type Condition, meetsAny } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';
 
@@ -121,12 +122,12 @@ export const requireAttempts =
 
 /** No bundle is of a rerun. Without its manifest this is unknown. */
 export const refuseReruns =
-  (allowedDrills: readonly string[]): Evaluator =>
+  (allowedDrills: readonly Condition[]): Evaluator =>
   ({ bundles }) => ({
     judged: bundles.length,
     problems: bundles.flatMap((bundle) => {
       const { hostedRunId, rerunOfHostedRunId: original, reproduction } = bundle.report;
-      if (bundle.attested && reproduction !== undefined && allowedDrills.includes(reproduction.drillId))
+      if (bundle.attested && reproduction !== undefined && meetsAny(reproduction.drillId, allowedDrills))
         return [];
       if (hostedRunId === undefined) return [buildUnattested(bundle, 'whether it is a rerun')];
       return original === undefined

@@ -1,8 +1,10 @@
+import { groupBy } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
+import type { Digest } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
 import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
-import type { Facts, Place, SummaryFact, UnreadFact } from '../facts.ts';
+import { type Facts, hasNoInput, type Place, type SummaryFact, type UnreadFact } from '../facts.ts';
 import {
   buildFailure,
   buildUnknown,
@@ -11,6 +13,7 @@ import {
   type Problem,
   UNWAIVABLE,
 } from './outcome.ts';
+import { countGroups } from './signers.ts';
 import { listParameters } from '../document/parameters.ts';
 import { durationMs, hasSameItems } from '../document/values.ts';
 import type { PolicyDocument } from '../document/document.ts';
@@ -129,17 +132,15 @@ const listFindings = ({ exports, bundles, localReports }: Facts): readonly (read
     place.report.findings.map((finding) => [place, finding] as const),
   );
 
-type AcceptedSummary = NonNullable<PolicyDocument['summary']>['accepted'][number];
+type SummaryRule = NonNullable<PolicyDocument['summary']>;
+type AcceptedSummary = SummaryRule['accepted'][number];
 
-function findRefusal(
-  { verifier, policies, parameters = {}, inputs, maxAge, resource, threshold, keys = [] }: AcceptedSummary,
-  { summary }: SummaryFact,
-  asOfMs: number,
-): string | undefined {
-  const { verifierId, policyDigest, resourceUri, timeVerifiedMs, thumbprints } = summary;
+function findRefusal(row: AcceptedSummary, { summary }: SummaryFact, facts: Facts): string | undefined {
+  const { verifier, policies, parameters = {}, inputs, artifact, maxAge, resource, threshold = 1 } = row;
+  const { verifierId, policyDigest, resourceUri, timeVerifiedMs, thumbprints, artifacts = [] } = summary;
   if (verifierId !== verifier) return 'the verifier is not the accepted one';
   if (thumbprints.length === 0) return 'no trusted key of purpose summary signed it';
-  const accepted = thumbprints.filter((key) => keys.length === 0 || keys.includes(key));
+  const accepted = listAcceptedKeys(row, summary);
   if (accepted.length === 0) return 'no accepted key signed it';
   if (new Set(accepted).size < threshold) return `fewer than ${threshold} different keys signed it`;
   if (resourceUri !== resource) return 'the resource is not the accepted one';
@@ -148,28 +149,59 @@ function findRefusal(
   if (stated === undefined) return 'it does not state the values of the parameters of its policy';
   if (!hasSameItems(stated, listParameters(parameters)))
     return `its ${formatParameters(summary.parameters)} are not the accepted ones`;
-  if (summary.inputs.length === 0 || !hasSameItems(summary.inputs, inputs))
+  if (inputs !== undefined && (summary.inputs.length === 0 || !hasSameItems(summary.inputs, inputs)))
     return 'it is not about exactly the accepted evidence';
-  if (timeVerifiedMs > asOfMs) return 'it was made after the time of this evaluation';
-  return asOfMs - timeVerifiedMs > durationMs(maxAge) ? `it is older than ${maxAge}` : undefined;
+  for (const wanted of [artifact, facts.artifact])
+    if (wanted !== undefined && !artifacts.includes(wanted)) return `it is not about the artifact ${wanted}`;
+  if (timeVerifiedMs > facts.asOfMs) return 'it was made after the time of this evaluation';
+  return facts.asOfMs - timeVerifiedMs > durationMs(maxAge) ? `it is older than ${maxAge}` : undefined;
 }
 
+const listAcceptedKeys = (
+  { keys = [] }: AcceptedSummary,
+  { thumbprints }: SummaryFact['summary'],
+): readonly Digest[] => thumbprints.filter((key) => keys.length === 0 || keys.includes(key));
+
+/** Each summary is accepted and passed; with `atLeast`, that many are, and others do not matter. */
 export const requireAcceptedSummaries =
-  (rows: readonly AcceptedSummary[]): Evaluator =>
-  ({ summaries, asOfMs }) => ({
-    judged: summaries.length,
-    problems: summaries.flatMap((summary) => checkSummary(summary, rows, asOfMs) ?? []),
-  });
+  ({ accepted: rows, atLeast: least }: SummaryRule): Evaluator =>
+  (facts) => {
+    const results = facts.summaries.map((summary) => ({
+      summary,
+      problem: checkSummary(summary, rows, facts),
+    }));
+    const problems = results.flatMap(({ problem }) => problem ?? []);
+    if (least === undefined || hasNoInput(facts)) return { judged: results.length, problems };
+    // Each verifier counts once, with a key that counts for no other.
+    const passed = results.flatMap(({ summary, problem }) =>
+      problem === undefined ? [summary.summary] : [],
+    );
+    const groups = groupBy(passed, ({ verifierId }) => verifierId).values();
+    const count = countGroups(
+      [...groups].map((summaries) =>
+        summaries.flatMap((summary) => rows.flatMap((row) => listAcceptedKeys(row, summary))),
+      ),
+    );
+    if (count >= least) return { judged: results.length, problems: [] };
+    const message = 'too few accepted verifiers state that the evidence passed';
+    const values = { expected: `at least ${least}`, actual: String(count), causes: UNWAIVABLE };
+    return {
+      judged: Math.max(1, results.length),
+      problems: [...problems, { state: 'failed', subject: 'all', message, ...values }],
+    };
+  };
 
 function checkSummary(
   fact: SummaryFact,
   rows: readonly AcceptedSummary[],
-  asOfMs: number,
+  facts: Facts,
 ): Problem | undefined {
   const { summary } = fact;
   const error = summary.findings.find(({ severity }) => severity === 'error');
-  const reasons = rows.map((row) => findRefusal(row, fact, asOfMs));
-  const reason = error?.message ?? (reasons.includes(undefined) ? undefined : reasons.at(-1));
+  const reasons = rows.map((row) => findRefusal(row, fact, facts));
+  // The row of its own verifier explains most.
+  const own = rows.findLastIndex(({ verifier }) => verifier === summary.verifierId);
+  const reason = error?.message ?? (reasons.includes(undefined) ? undefined : reasons.at(own));
   if (reason !== undefined)
     return buildFailure(fact, reason, {
       ...defined({ findings: error && [error.code] }),
@@ -185,9 +217,23 @@ const formatParameters = (values: Readonly<Record<string, string | number>> = {}
   Object.keys(values).length === 0 ? 'no parameters' : `parameters ${listParameters(values).join(', ')}`;
 
 export function formatAccepted(row: AcceptedSummary): string {
-  const { verifier, policies, parameters = {}, inputs, maxAge, resource, threshold, keys } = row;
+  const {
+    verifier,
+    policies,
+    parameters = {},
+    inputs,
+    artifact,
+    maxAge,
+    resource,
+    threshold = 1,
+    keys,
+  } = row;
   const signed = threshold === 1 ? 'a key' : `${threshold} different keys`;
   const allowed = keys === undefined ? '' : ` of ${keys.join(', ')}`;
-  const content = `for ${resource}, of the policy ${policies.join(' or ')} with ${formatParameters(parameters)}, about exactly ${inputs.join(' and ')}`;
+  const subjects = [
+    ...(inputs === undefined ? [] : [`exactly ${inputs.join(' and ')}`]),
+    ...(artifact === undefined ? [] : [`the artifact ${artifact}`]),
+  ];
+  const content = `for ${resource}, of the policy ${policies.join(' or ')} with ${formatParameters(parameters)}, about ${subjects.join(' and ')}`;
   return `by ${verifier} with ${signed}${allowed}, ${content}, and at most ${maxAge} old`;
 }

@@ -9,11 +9,12 @@ import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
 import { parameterTextsSchema } from '../document/parameters.ts';
-import { hasSameItems } from '../document/values.ts';
+import { type RunCount, runCountSchema } from '../facts.ts';
 import {
   ABSOLUTE_URI,
   ENVELOPE_URI,
   PARAMETERS_FIELD,
+  RUNS_FIELD,
   TRUST_STORE_FIELD,
   VSA_PREDICATE_TYPE,
 } from './vsa.ts';
@@ -34,6 +35,10 @@ export interface Summary {
   readonly parameters?: Readonly<Record<string, string>>;
   /** Digests of manifests, each once, sorted. */
   readonly inputs: readonly Digest[];
+  /** Digests of the artifacts of which it states that they may be deployed: every other subject. */
+  readonly artifacts?: readonly Digest[];
+  /** The attested runs by project, drill and target; absent if they are not stated. */
+  readonly runs?: readonly RunCount[];
   /** Digests of DSSE envelopes that were given with the evidence. */
   readonly envelopes?: readonly Digest[];
   /** The answer of the verifier. */
@@ -54,6 +59,8 @@ const summarySchema = describing<Summary>()(
     inputs: z
       .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
       .check(z.describe('digests of manifests, each once, sorted')),
+    artifacts: allow(z.readonly(z.array(typedDigestSchema)), 'digests of artifacts that may be deployed'),
+    runs: allow(z.readonly(z.array(runCountSchema)), 'attested runs by project, drill and target'),
     envelopes: allow(z.readonly(z.array(typedDigestSchema)), 'digests of DSSE envelopes'),
     result: z.enum(['PASSED', 'FAILED']),
     levels: z.readonly(z.array(z.string())),
@@ -107,11 +114,6 @@ const digestSet = z.pipe(
   z.object({ sha256 }),
   z.transform(({ sha256: hex }): Digest => `sha256:${hex}`),
 );
-const digested = z.pipe(
-  z.object({ digest: digestSet }),
-  z.transform(({ digest }) => digest),
-);
-
 const input = z.object({ uri: allow(z.string()), digest: digestSet });
 const isEnvelope = ({ uri: name = '' }: z.infer<typeof input>): boolean => name.startsWith(ENVELOPE_URI);
 
@@ -146,8 +148,6 @@ const predicateSchema = z
     inputAttestations: z.array(input).check(z.minLength(1), z.maxLength(2 * MAX_SUBJECTS)),
     verificationResult: z.enum(['PASSED', 'FAILED']),
     verifiedLevels: z.array(textSchema(1, 256)).check(z.minLength(1), z.maxLength(64)),
-    [PARAMETERS_FIELD]: allow(parameterTextsSchema),
-    [TRUST_STORE_FIELD]: allow(digested),
   })
   .check(
     z.refine(
@@ -160,18 +160,32 @@ const predicateSchema = z
     ),
   );
 
+const subjectSchema = z.object({
+  digest: digestSet,
+  annotations: allow(
+    z.object({
+      [PARAMETERS_FIELD]: allow(parameterTextsSchema),
+      [RUNS_FIELD]: allow(z.readonly(z.array(runCountSchema).check(z.maxLength(MAX_SUBJECTS)))),
+      [TRUST_STORE_FIELD]: allow(digestSet),
+    }),
+  ),
+});
+
 const statementSchema = z
   .object({
     subject: z
-      .tuple([digested], digested)
+      .tuple([subjectSchema], subjectSchema)
       .check(z.refine((list) => list.length <= MAX_SUBJECTS, 'too many subjects')),
     predicate: predicateSchema,
   })
   .check(
-    z.refine(({ subject, predicate }) => hasSameItems(subject, listManifests(predicate)), {
-      path: ['subject'],
-      message: 'the subjects do not match the inputs',
-    }),
+    z.refine(
+      ({ subject, predicate }) => {
+        const subjects = new Set(subject.map(({ digest }) => digest));
+        return listManifests(predicate).every((manifest) => subjects.has(manifest));
+      },
+      { path: ['subject'], message: 'the subjects do not have every input' },
+    ),
   );
 
 const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): readonly Digest[] =>
@@ -179,7 +193,7 @@ const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): 
 
 /**
  * The verification summary in an envelope; no signature is verified. Only its own predicate type is read, so that no other
- * attestation is taken for a summary, and its subjects must be the inputs that it lists.
+ * attestation is taken for a summary, and its subjects must have the inputs that it lists.
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `attestation.PREDICATE_UNSUPPORTED`, `vsa.INVALID` with every
  *   broken rule in `details.issues`, and what `parseJson` throws
  */
@@ -198,18 +212,26 @@ export function readSummary({
     throw new DrillproofError('attestation.PREDICATE_UNSUPPORTED', message, { path: '/predicateType' });
   }
   const { subject, predicate } = typeDocument(value, { schema: statementSchema, code: 'vsa.INVALID' });
-  const trustStore = predicate[TRUST_STORE_FIELD];
+  const inputs = sortDigests(listManifests(predicate));
+  const artifacts = sortDigests(subject.map(({ digest }) => digest)).filter(
+    (digest) => !inputs.includes(digest),
+  );
+  const { annotations = {} } = subject[0];
   const envelopes = predicate.inputAttestations.filter(isEnvelope).map(({ digest }) => digest);
   return {
     verifierId: predicate.verifier.id,
     timeVerifiedMs: predicate.timeVerified,
     resourceUri: predicate.resourceUri,
     policyDigest: predicate.policy.digest,
-    ...defined({ parameters: predicate[PARAMETERS_FIELD] }),
-    inputs: [...new Set(subject)].toSorted(compareUtf8),
-    ...(envelopes.length > 0 && { envelopes: [...new Set(envelopes)].toSorted(compareUtf8) }),
+    ...defined({ parameters: annotations[PARAMETERS_FIELD], runs: annotations[RUNS_FIELD] }),
+    inputs,
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(envelopes.length > 0 && { envelopes: sortDigests(envelopes) }),
     result: predicate.verificationResult,
     levels: predicate.verifiedLevels,
-    ...defined({ trustStore }),
+    ...defined({ trustStore: annotations[TRUST_STORE_FIELD] }),
   };
 }
+
+const sortDigests = (digests: readonly Digest[]): readonly Digest[] =>
+  [...new Set(digests)].toSorted(compareUtf8);

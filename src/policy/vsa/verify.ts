@@ -34,6 +34,8 @@ export type SummaryExpectations = {
   readonly parameters?: Readonly<Record<string, string>>;
   /** Exactly these manifests, in any order. */
   readonly inputs?: readonly Digest[];
+  /** An artifact that it must name. */
+  readonly artifact?: Digest;
   /** The greatest accepted age in ms. */
   readonly maxAgeMs?: number;
 };
@@ -54,6 +56,7 @@ const SUMMARY_EXPECTATIONS: MembersOf<SummaryExpectations> = {
   policyDigest: optional(TEXT),
   parameters: optional(OBJECT),
   inputs: optional(listOf(TEXT)),
+  artifact: optional(TEXT),
   maxAgeMs: optional(AMOUNT),
 };
 const SUMMARY_OPTIONS: MembersOf<VerifySummaryOptions> = {
@@ -120,7 +123,7 @@ export function summaryFacts(
     asOfMs: Number(options.asOfMs),
     trust: resolveSummaryTrust(options),
   });
-  const { envelopes: _envelopes, levels: _levels, trustStore: _store, ...facts } = summary;
+  const { envelopes: _envelopes, levels: _levels, trustStore: _store, runs: _runs, ...facts } = summary;
   return {
     ...facts,
     thumbprints: keys,
@@ -197,7 +200,7 @@ function checkExpectations(
   expect: SummaryExpectations,
   asOfMs: number,
 ): readonly Finding[] {
-  const { verifierId, resourceUri, policyDigest, inputs, timeVerifiedMs: madeAtMs } = summary;
+  const { verifierId, resourceUri, policyDigest, inputs, artifacts = [], timeVerifiedMs: madeAtMs } = summary;
   const sinceMs = asOfMs - (expect.maxAgeMs ?? Infinity);
   const since = `at or after ${isoTime(sinceMs)}`;
   return [
@@ -208,6 +211,15 @@ function checkExpectations(
     ]),
     ...compareParameters(summary, expect),
     ...(expect.inputs === undefined ? [] : compareInputs(expect.inputs, inputs)),
+    ...findBroken([
+      [
+        expect.artifact === undefined || artifacts.includes(expect.artifact),
+        'vsa.ARTIFACT_MISSING',
+        'it does not name this artifact',
+        expect.artifact ?? '',
+        artifacts.join(', ') || 'no artifact',
+      ],
+    ]),
     ...findBroken([[madeAtMs >= sinceMs, 'vsa.TOO_OLD', 'it is too old', since, isoTime(madeAtMs)]]),
   ];
 }

@@ -7,6 +7,7 @@ import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { type DsseEnvelope, signDsse } from '../../trust/dsse.ts';
 import { SIGNER, type Signer } from '../../trust/key/signer.ts';
 import type { Decision, EvaluatedInput } from '../decision.ts';
+import type { RunCount } from '../facts.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
 export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
@@ -14,18 +15,31 @@ export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
 /** The level of a pass. Levels of other producers do not begin with `SLSA_` (SLSA VSA v1.1, SlsaResult). */
 export const VERIFIED_LEVEL = 'DRILLPROOF_EVIDENCE_VERIFIED';
 
-/** The extension that names the trust store: fields that a producer adds have URIs for names (SLSA VSA v1.1, Parsing rules). */
+/** The digest of the trust store. What the predicate has no member for is an annotation of the first subject (in-toto v1, ResourceDescriptor). */
 export const TRUST_STORE_FIELD = 'urn:drillproof:vsa:trust-store';
 
-/** The extension that has the values of the parameters of the policy, which its digest does not cover. */
+/** The values of the parameters of the policy, which its digest does not cover. */
 export const PARAMETERS_FIELD = 'urn:drillproof:vsa:parameters';
+
+/** The runs, with which a later gate can compare its own. */
+export const RUNS_FIELD = 'urn:drillproof:vsa:runs';
+
+export type Annotations = {
+  readonly [PARAMETERS_FIELD]: Readonly<Record<string, string>>;
+  readonly [RUNS_FIELD]: readonly RunCount[];
+  readonly [TRUST_STORE_FIELD]?: DigestSet;
+};
 
 type DigestSet = { readonly sha256: string };
 
 /** An in-toto Statement v1 with a verification summary. */
 export type SummaryStatement = {
   readonly _type: 'https://in-toto.io/Statement/v1';
-  readonly subject: readonly { readonly name: string; readonly digest: DigestSet }[];
+  readonly subject: readonly {
+    readonly name: string;
+    readonly digest: DigestSet;
+    readonly annotations?: Annotations;
+  }[];
   readonly predicateType: typeof VSA_PREDICATE_TYPE;
   readonly predicate: {
     readonly verifier: { readonly id: string; readonly version: Readonly<Record<string, string>> };
@@ -36,8 +50,6 @@ export type SummaryStatement = {
     readonly verificationResult: 'PASSED' | 'FAILED';
     readonly verifiedLevels: readonly string[];
     readonly slsaVersion: '1.1';
-    readonly [PARAMETERS_FIELD]: Readonly<Record<string, string>>;
-    readonly [TRUST_STORE_FIELD]?: { readonly digest: DigestSet };
   };
 };
 
@@ -75,7 +87,7 @@ const SIGNERS = {
 
 /**
  * The decision as a verification summary (SLSA VSA v1.1; docs/gate/vsa.md): every input by the digest of its manifest, the
- * policy and its parameters, the trust store, and the time of the evaluation. The same decision gives the same statement.
+ * artifact, the policy and its parameters, the trust store, and the time of the evaluation. The same decision gives the same statement.
  * @returns `undefined` for a decision of `could_not_tell`, for which neither PASSED nor FAILED would be true
  * @throws DrillproofError `vsa.SUBJECT_MISSING` for an input without a manifest
  * @throws TypeError for a verifier or resource that is not a URI, and for a time outside the years 0 to 9999
@@ -87,13 +99,23 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
   const { verifierId, version, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
     if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is not a URI with a scheme`);
-  const { answer, policy, trust, asOfMs } = decision;
+  const { answer, policy, trust, asOfMs, artifact, runs } = decision;
   if (answer === 'could_not_tell') return undefined;
   const subjects = subjectsOf(decision.inputs);
   const passed = answer === 'yes';
   return {
     _type: 'https://in-toto.io/Statement/v1',
-    subject: subjects.map(({ name, digest }) => ({ name, digest: digestSet(digest) })),
+    subject: [...(artifact === undefined ? [] : [artifact]), ...subjects].map(({ name, digest }, at) => ({
+      name: name.toWellFormed(),
+      digest: digestSet(digest),
+      ...(at === 0 && {
+        annotations: {
+          [PARAMETERS_FIELD]: policy.parameters ?? {},
+          [RUNS_FIELD]: runs,
+          ...(trust !== undefined && { [TRUST_STORE_FIELD]: digestSet(trust.fingerprint) }),
+        },
+      }),
+    })),
     predicateType: VSA_PREDICATE_TYPE,
     predicate: {
       verifier: { id: verifierId, version: { drillproof: version } },
@@ -116,8 +138,6 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
       verificationResult: passed ? 'PASSED' : 'FAILED',
       verifiedLevels: [passed ? VERIFIED_LEVEL : 'FAILED'],
       slsaVersion: '1.1',
-      [PARAMETERS_FIELD]: policy.parameters ?? {},
-      ...(trust !== undefined && { [TRUST_STORE_FIELD]: { digest: digestSet(trust.fingerprint) } }),
     },
   };
 }

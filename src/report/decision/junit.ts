@@ -1,4 +1,4 @@
-import { groupBy } from '../text/tally.ts';
+import { groupBy } from '../../bytes/async.ts';
 import type { Decision, RuleResult } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import {

@@ -1,8 +1,17 @@
-import { count, isoTime } from '../../bytes/text/wording.ts';
+import { count } from '../../bytes/text/wording.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import type { Decision } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
-import { basisOf, listFacts, placeOf, reasonsOf, type Reason, formatAnswer, STATE_WORDS } from './reasons.ts';
+import {
+  basisOf,
+  listFacts,
+  mergeReasons,
+  placeOf,
+  type Reason,
+  formatAnswer,
+  formatWaivers,
+  STATE_WORDS,
+} from './reasons.ts';
 import { escapeText } from '../printable.ts';
 
 /** The limit of GitHub for a step summary. */
@@ -14,9 +23,9 @@ const MAX_BYTES = 1024 * 1024;
  */
 export function renderDecisionMarkdown(decision: Decision, maxBytes = MAX_BYTES): string {
   const head = `# drillproof gate: ${formatAnswer(decision)}\n\n${formatBasis(decision)}`;
-  const tail = `${formatRuleTable(decision)}${formatUnused(decision)}`;
+  const tail = `${formatRuleTable(decision)}${formatWaiverList(decision)}`;
   const room = maxBytes - bytesOf(head) - bytesOf(tail) - bytesOf(cutLine(Number.MAX_SAFE_INTEGER));
-  return `${head}${reasonLines(reasonsOf(decision), room)}${tail}`;
+  return `${head}${reasonLines(mergeReasons(decision), room)}${tail}`;
 }
 
 const bytesOf = (text: string): number => toUtf8(text.toWellFormed()).length;
@@ -66,17 +75,13 @@ function formatRuleTable({ rules }: Decision): string {
 
 const MAX_WAIVERS = 100;
 
-function formatUnused({ unusedWaivers }: Decision): string {
-  if (unusedWaivers.length === 0) return '';
-  const rows = unusedWaivers
-    .slice(0, MAX_WAIVERS)
-    .map(
-      ({ code: waived, subject, owner, expiresAtMs }) =>
-        `- ${formatCode(waived)} on ${formatCode(escapeText(subject))}, of ${formatCode(escapeText(owner))}, until ${isoTime(expiresAtMs)}\n`,
-    );
-  const omitted = unusedWaivers.length - rows.length;
+function formatWaiverList(decision: Decision): string {
+  const lines = formatWaivers(decision);
+  if (lines.length === 0) return '';
+  const rows = lines.slice(0, MAX_WAIVERS).map((line) => `- ${formatCode(escapeText(line))}\n`);
+  const omitted = lines.length - rows.length;
   const more = omitted > 0 ? `- and ${count(omitted)} more\n` : '';
-  return `\n## Waivers that met nothing or have expired\n\n${rows.join('')}${more}`;
+  return `\n## Waivers\n\n${rows.join('')}${more}`;
 }
 
 /** A code span that no run of backticks inside can end (GFM 6.3). */

@@ -9,12 +9,13 @@ import type {
   RuleResult,
   RuleState,
   Violation,
+  WaiverResult,
   WaiverUsed,
 } from '../../policy/decision.ts';
 import { REMOVED } from '../../policy/explain.ts';
 import { type RuleId, RULES } from '../../policy/catalogue.ts';
 import { findGateCall, formatRun } from '../text/facts.ts';
-import { groupBy } from '../text/tally.ts';
+import { groupBy } from '../../bytes/async.ts';
 import { escapeText } from '../printable.ts';
 
 export const ANSWER_WORDS = { yes: 'YES', no: 'NO', could_not_tell: 'COULD NOT TELL' } as const;
@@ -40,6 +41,9 @@ const ENDS = [
   ['warned', 'only a warning'],
   ['waived', 'only by a waiver'],
 ] as const satisfies readonly (readonly [RuleState, string])[];
+
+/** The exit code is 0 for every answer, so CI systems show warnings and not errors. */
+export const isReportOnly = ({ run }: Decision): boolean => run?.options['report-only'] === true;
 
 const MAX_RULES = 3;
 
@@ -104,6 +108,7 @@ export type Reason = {
   readonly actual?: string;
   /** The drill, its target, its run, how it ended, and the assertions that did not pass. */
   readonly drill?: string;
+  readonly cause?: DrillCause;
   readonly findings: readonly Code[];
   readonly waiver?: string;
   readonly action: string;
@@ -127,38 +132,91 @@ export const groupByCause = <T extends Pick<Reason, 'rule' | 'state' | 'code' | 
   ).values(),
 ];
 
-/** Groups entries of one cause by what they are about and what they compare, so that no value is hidden. */
-export const groupByPlace = <
-  T extends Pick<Violation, 'input' | 'subject' | 'path' | 'expected' | 'actual'> | Reason,
->(
-  entries: readonly T[],
-): readonly (readonly [T, ...T[]])[] => [
-  ...groupBy(entries, ({ input = '', subject, path = '', expected = '', actual = '' }) =>
-    JSON.stringify([input, subject, path, expected, actual]),
-  ).values(),
-];
+/** The drill of a violation and what went wrong in it: equal for all runs that failed in the same way. */
+export type DrillCause = {
+  /** `refund on shop`. */
+  readonly name: string;
+  readonly run: string;
+  /** `failed; assertion rpo-under-15m failed`. */
+  readonly outcome: string;
+  /** The verified runs of the drill on the target. */
+  readonly total: number;
+};
 
-/** The message of the first entry, and the number of the others about the same. */
-export const formatMessages = ([first, ...others]: readonly [
-  Pick<Reason, 'message'>,
-  ...Pick<Reason, 'message'>[],
-]): string =>
-  others.length === 0 ? first.message : `${first.message}; and ${countNoun(others.length, 'more rule')}`;
+type Entry = Pick<Reason, 'subject' | 'message' | 'rule' | 'action'> &
+  Partial<Pick<Reason, 'path' | 'expected' | 'actual' | 'cause' | 'drill'>> & { readonly input?: unknown };
 
-/** The drill of a violation and what went wrong in it, if the evidence of its bundle is known. */
-export function describeDrill({ inputs }: Decision, { input: at, subject }: Violation): string | undefined {
-  const bundles = at === undefined ? [] : (inputs[at]?.evidence ?? []);
-  const bundle = bundles.find(({ id }) => id === subject);
-  if (bundle?.outcome === undefined || bundle.verdict !== 'verified') return undefined;
-  const { drillId, targetId, verdict, assertions = [] } = bundle.outcome;
-  const bad = assertions
-    .filter(({ status }) => status !== 'passed')
-    .map(({ id, status }) => `${id} ${status}`);
-  const more = bad.length - MAX_NAMES;
-  const list = bad.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
-  const run = bundle.runId === undefined ? '' : `, run ${bundle.runId}`;
-  return `${drillId} on ${targetId}${run}: ${verdict}${bad.length === 0 ? '' : `; assertions: ${list}`}`;
+/** Merges entries of one cause: those about one subject, and those about the runs of one drill with the same values. */
+export const mergeByPlace = <T extends Entry>(entries: readonly T[]): readonly T[] =>
+  [
+    ...groupBy(entries, ({ input = '', subject, path = '', expected = '', actual = '', message, cause }) =>
+      JSON.stringify(
+        cause === undefined
+          ? [input, subject, path, expected, actual]
+          : [cause.name, cause.outcome, message, expected, actual],
+      ),
+    ).values(),
+  ].map(mergeEntries);
+
+const MAX_RUNS = 3;
+
+function mergeEntries<T extends Entry>(group: readonly [T, ...T[]]): T {
+  const [first] = group;
+  const { cause, message } = first;
+  const rules = new Set(group.map(({ rule }) => rule)).size;
+  if (rules > 1 && first.action === UNDECIDED_ACTION)
+    return {
+      ...first,
+      message: `${countNoun(rules, 'rule')} wait for verdict.bundles; the first: ${message}`,
+    };
+  const runs = new Set(group.map((entry) => entry.cause?.run ?? entry.subject));
+  if (cause === undefined || runs.size === 1)
+    return group.length === 1
+      ? first
+      : { ...first, message: `${message}; and ${countNoun(group.length - 1, 'more violation')}` };
+  const names = [...runs].slice(0, MAX_RUNS).join(', ');
+  const more = runs.size > MAX_RUNS ? ` and ${count(runs.size - MAX_RUNS)} more` : '';
+  return {
+    ...first,
+    subject: cause.name,
+    message: `${count(runs.size)} of ${countNoun(cause.total, 'run')}: ${message}`,
+    drill: `${cause.name}: ${cause.outcome}; ${names}${more}`,
+  };
 }
+
+/** The reasons with one entry for each cause and place. */
+export const mergeReasons = (decision: Decision): readonly Reason[] =>
+  groupByCause(reasonsOf(decision)).flatMap(mergeByPlace);
+
+type FindCause = (violation: Pick<Violation, 'input' | 'subject'>) => DrillCause | undefined;
+
+/** Finds the drill of a violation, if the evidence of its bundle is known. */
+export function indexCauses({ inputs }: Decision): FindCause {
+  const bundles = inputs.map(({ evidence = [] }) => new Map(evidence.map((bundle) => [bundle.id, bundle])));
+  const verified = inputs.flatMap(({ evidence = [] }) =>
+    evidence.filter(({ verdict }) => verdict === 'verified'),
+  );
+  const totals = groupBy(verified, ({ outcome }) => `${outcome?.drillId} on ${outcome?.targetId}`);
+  return ({ input: at, subject }) => {
+    const bundle = at === undefined ? undefined : bundles[at]?.get(subject);
+    if (bundle?.outcome === undefined || bundle.verdict !== 'verified') return undefined;
+    const { drillId, targetId, verdict, assertions = [] } = bundle.outcome;
+    const name = `${drillId} on ${targetId}`;
+    const bad = assertions
+      .filter(({ status }) => status !== 'passed')
+      .map(({ id, status }) => `${id} ${status}`);
+    const list = bad.slice(0, MAX_NAMES).join(', ');
+    const more = bad.length > MAX_NAMES ? ` and ${count(bad.length - MAX_NAMES)} more` : '';
+    return {
+      name,
+      run: bundle.runId ?? subject,
+      outcome: `${verdict}${bad.length === 0 ? '' : `; assertion ${list}${more}`}`,
+      total: totals.get(name)?.length ?? 0,
+    };
+  };
+}
+
+export const formatCause = ({ name, run, outcome }: DrillCause): string => `${name}, run ${run}: ${outcome}`;
 
 /**
  * All violations, worst first: failed, could not tell, warned, waived; and the warnings about the evidence that no violation
@@ -168,8 +226,9 @@ export function describeDrill({ inputs }: Decision, { input: at, subject }: Viol
 export function reasonsOf(decision: Decision): readonly Reason[] {
   const violations = decision.rules.flatMap((rule) => rule.violations);
   const seen = new Map<string, number>();
+  const findCause = indexCauses(decision);
   const reasons = [
-    ...violations.map((violation) => reasonOf(decision, violation, seen)),
+    ...violations.map((violation) => reasonOf(decision, violation, seen, findCause(violation))),
     ...listWarnings(decision),
   ].toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
   const isExplained =
@@ -177,8 +236,13 @@ export function reasonsOf(decision: Decision): readonly Reason[] {
   return isExplained ? reasons : [buildUnknownReason(decision), ...reasons];
 }
 
-function reasonOf(decision: Decision, violation: Violation, seen: Map<string, number>): Reason {
-  const { rule, state, code, input: at, subject, path, message, expected, actual, waiver } = violation;
+function reasonOf(
+  decision: Decision,
+  violation: Violation,
+  seen: Map<string, number>,
+  cause: DrillCause | undefined,
+): Reason {
+  const { rule, state, code, input: at, subject, path, message, expected, actual, waiver, set } = violation;
   const name = at === undefined ? undefined : decision.inputs[at]?.name;
   return {
     rule,
@@ -191,10 +255,16 @@ function reasonOf(decision: Decision, violation: Violation, seen: Map<string, nu
       path: escape(path),
       expected: escape(expected),
       actual: escape(actual),
-      drill: escape(describeDrill(decision, violation)),
+      drill: escape(cause && formatCause(cause)),
+      cause: cause && {
+        ...cause,
+        name: escapeText(cause.name),
+        outcome: escapeText(cause.outcome),
+        run: escapeText(cause.run),
+      },
       waiver: waiver && escapeText(`waived ${formatWaiver(waiver)}`),
     }),
-    subject: escapeText(subject),
+    subject: escapeText(set === undefined ? subject : `${subject}, ${set}`),
     message: escapeText(message),
     findings: violation.findings ?? [],
     action: actionOf(violation),
@@ -207,6 +277,23 @@ const escape = (text: string | undefined): string | undefined => text && escapeT
 /** Until when a waiver applies, whose it is, and what it removes; not escaped. */
 export const formatWaiver = ({ expiresAtMs, owner, reason, removes }: WaiverUsed): string =>
   `until ${isoTime(expiresAtMs)} by ${owner}: ${reason}${removes === undefined ? '' : `. It removes ${REMOVED[removes]}`}`;
+
+export const WAIVER_WORDS = {
+  needed: 'needed',
+  no_longer_needed: 'no longer needed',
+  not_begun: 'not begun',
+  expired: 'expired',
+  too_long: 'longer than the policy allows',
+} as const satisfies Readonly<Record<WaiverResult['state'], string>>;
+
+/** `policy.OUTCOME_VERDICT on drill refund: needed for 3 violations, until … by …: why`, worst first. */
+export const formatWaivers = ({ waivers }: Decision): readonly string[] =>
+  waivers
+    .toSorted((a, b) => Number(a.state === 'needed') - Number(b.state === 'needed'))
+    .map(({ code, subject, state, violations, ...waiver }) => {
+      const times = state === 'needed' ? ` for ${countNoun(violations, 'violation')}` : '';
+      return `${code} on ${subject}: ${WAIVER_WORDS[state]}${times}, ${formatWaiver(waiver)}`;
+    });
 
 /** Equal facts get a number, because tools merge entries with equal fingerprints. */
 function fingerprintOf(facts: readonly string[], seen: Map<string, number>): string {

@@ -11,6 +11,8 @@ import {
   formatAnswer,
   formatFacts,
   formatReason,
+  formatWaivers,
+  isReportOnly,
   placeOf,
   type Reason,
   reasonsOf,
@@ -21,6 +23,8 @@ import { escapeText } from '../printable.ts';
 
 /** Failed and undecided rules are both errors, so that neither can be overlooked. */
 const LEVELS = { failed: 'error', not_checked: 'error', warned: 'warning', waived: 'note' } as const;
+const levelOf = (decision: Decision, state: Reason['state']): string =>
+  isReportOnly(decision) && LEVELS[state] === 'error' ? 'warning' : LEVELS[state];
 const CODES = 'drillproof codes';
 const INFORMATION = 'https://www.npmjs.com/package/drillproof';
 /** GitHub code scanning shows 5,000 results of a run, and refuses a file with more than 25,000. */
@@ -80,13 +84,13 @@ function buildDescriptors(
   return hasRest || reasons.some(({ rule }) => rule === DECISION_RULE) ? [...ofRules, ANSWER] : ofRules;
 }
 
-function buildRest({ rules }: Decision, rest: readonly Reason[]): object {
+function buildRest(decision: Decision, rest: readonly Reason[]): object {
   const worst = rest[0]?.state ?? 'failed'; // reasons are sorted
   const text = `${count(rest.length)} more results are omitted; the JSON lists them all`;
   return {
     ruleId: DECISION_RULE,
-    ruleIndex: rules.length,
-    level: LEVELS[worst],
+    ruleIndex: decision.rules.length,
+    level: levelOf(decision, worst),
     message: { text },
     locations: [{ physicalLocation: { artifactLocation: { uri: 'policy', uriBaseId: SRCROOT } } }],
     partialFingerprints: {
@@ -127,13 +131,9 @@ function buildInvocation(decision: Decision, reasons: readonly Reason[]): object
         level: 'error',
         message: { text: escapeLiteral(formatReason(reason)) },
       })),
-      ...decision.unusedWaivers.map(({ code, subject, owner }) => ({
-        level: 'warning',
-        message: {
-          text: escapeLiteral(
-            `a waiver met nothing or has expired: ${code} on ${escapeText(subject)}, of ${escapeText(owner)}`,
-          ),
-        },
+      ...formatWaivers(decision).map((line) => ({
+        level: 'note',
+        message: { text: escapeLiteral(`waiver: ${escapeText(line)}`) },
       })),
     ],
   };
@@ -145,7 +145,7 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
   return {
     ruleId: rule,
     ruleIndex: ruleIndex === -1 ? decision.rules.length : ruleIndex,
-    level: LEVELS[state],
+    level: levelOf(decision, state),
     message: { text: escapeLiteral([formatReason(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
     taxa: codesOf(reason).map((id) => ({

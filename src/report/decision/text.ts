@@ -1,16 +1,18 @@
+import { defined } from '../../bytes/arguments.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed, RuleResult, Violation } from '../../policy/decision.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import {
   actionOf,
   ANSWER_WORDS,
-  describeDrill,
   formatAnswer,
-  formatMessages,
+  formatCause as formatDrill,
   formatWaiver,
+  formatWaivers,
   groupByCause,
-  groupByPlace,
+  indexCauses,
   listWarnings,
+  mergeByPlace,
   type Reason,
   sortRules,
   STATE_WORDS,
@@ -42,6 +44,8 @@ const VIOLATION_TITLES = [
 ] as const;
 
 const MAX_INPUTS = 50;
+/** A cause of more rules names them in one line. */
+const MAX_NAMES = 2;
 
 /**
  * A decision as text: the answer first, then the violations by cause, every rule with the worst first, and what it rests
@@ -52,14 +56,18 @@ export function formatDecision(page: Page, decision: Decision, detail: Detail = 
   const { rules, inputs } = decision;
   const answer = formatFirstLine(page, decision);
   if (detail === 'verdict') return [answer];
+  const findCause = indexCauses(decision);
   const entries = rules
     .flatMap(({ violations }) => violations)
-    .map((violation) => ({
-      ...violation,
-      findings: violation.findings ?? [],
-      action: actionOf(violation),
-      drill: describeDrill(decision, violation),
-    }));
+    .map((violation): Entry => {
+      const cause = findCause(violation);
+      return {
+        ...violation,
+        findings: violation.findings ?? [],
+        action: actionOf(violation),
+        ...defined({ cause, drill: cause && formatDrill(cause) }),
+      };
+    });
   return [
     answer,
     ...sections(page, [
@@ -67,14 +75,17 @@ export function formatDecision(page: Page, decision: Decision, detail: Detail = 
         title,
         lines: [
           ...groupByCause(entries.filter((entry) => entry.state === state)).flatMap((group) =>
-            formatCause(page, group),
+            formatGroup(page, group),
           ),
           ...(state === 'warned'
             ? listWarnings(decision).flatMap((reason) => formatWarning(page, reason))
             : []),
         ],
       })),
-      { title: 'Waivers that do not count', lines: formatUnusedWaivers(page, decision) },
+      {
+        title: 'Waivers',
+        lines: formatWaivers(decision).flatMap((line) => wrapLabel(page, '  - ', escapeText(line))),
+      },
       { title: 'Rules', lines: sortRules(decision).flatMap((rule) => formatRule(page, rule)) },
       { title: 'Policy', lines: formatPolicy(page, decision) },
       { title: `Evidence: ${countNoun(inputs.length, 'input')}`, lines: formatInputs(page, inputs) },
@@ -97,7 +108,7 @@ function formatFirstLine(page: Page, decision: Decision): string {
 }
 
 function formatPolicy(page: Page, decision: Decision): string[] {
-  const { policy, asOfMs, pastTime, trust, run } = decision;
+  const { policy, asOfMs, pastTime, trust, run, artifact, baseline, sets = [] } = decision;
   return [
     ...formatFact(page, 'policy', policy.name),
     ...formatFact(page, 'digest', policy.digest),
@@ -105,6 +116,11 @@ function formatPolicy(page: Page, decision: Decision): string[] {
       formatFact(page, 'parameter', `${name} = ${value}`),
     ),
     ...policy.sources.flatMap(({ path, digest }) => formatFact(page, 'file', `${path} ${digest}`)),
+    ...formatFact(page, 'artifact', artifact && `${artifact.name} ${artifact.digest}`),
+    ...formatFact(page, 'baseline', baseline && `${baseline.name} ${baseline.digest}`),
+    ...sets.flatMap(({ set, selects, runs }) =>
+      formatFact(page, 'set', `${set}, ${selects}: applied to ${countNoun(runs, 'subject')}`),
+    ),
     ...formatAsOf(page, asOfMs),
     ...formatFact(page, 'past time', pastTime && 'waivers and keys that have expired since count'),
     ...formatTrust(page, trust),
@@ -162,7 +178,7 @@ const formatSummary = (page: Page, summary: NonNullable<EvaluatedInput['summary'
 
 function formatBundle(
   page: Page,
-  { id, path, verdict, outcome, signers = [], warnings }: EvidenceUsed,
+  { id, path, verdict, outcome, signers = [], warnings, reproduction, createdAtMs }: EvidenceUsed,
 ): string[] {
   const drill =
     outcome && `, drill ${outcome.drillId} on ${outcome.targetId}: ${outcome.verdict} (${outcome.status})`;
@@ -172,6 +188,14 @@ function formatBundle(
       '    - ',
       escapeText(`${id ?? path ?? 'a bundle without a readable id'}: ${verdict}${drill ?? ''}`),
     ),
+    ...(createdAtMs === undefined ? [] : wrapLabel(page, '      created at: ', isoTime(createdAtMs))),
+    ...(reproduction === undefined
+      ? []
+      : [
+          ...wrapLabel(page, '      build: ', reproduction.buildHash),
+          ...wrapLabel(page, '      package lock: ', reproduction.packageLockHash),
+          ...wrapLabel(page, '      seed: ', escapeText(reproduction.seed)),
+        ]),
     ...signers.flatMap((key) =>
       wrapLabel(
         page,
@@ -190,15 +214,18 @@ function formatRule(page: Page, { rule, state, judged, violations }: RuleResult)
   return wrapLabel(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }
 
-type Entry = Violation & Pick<Reason, 'findings' | 'action'> & { readonly drill: string | undefined };
+type Entry = Violation & Pick<Reason, 'findings' | 'action' | 'drill' | 'cause'>;
 
-function formatCause(page: Page, group: readonly [Entry, ...Entry[]]): string[] {
+function formatGroup(page: Page, group: readonly [Entry, ...Entry[]]): string[] {
   const [{ state, action }] = group;
-  const names = [...new Set(group.map(({ rule, code }) => `${page.paint.bold(rule)} ${code}`))];
+  const rules = [...new Set(group.map(({ rule }) => rule))];
+  const names = [...new Set(group.map(({ rule, code }) => `  ${page.paint.bold(rule)} ${code}`))];
   return [
-    ...names.map((name) => `  ${name}`),
+    ...(names.length > MAX_NAMES
+      ? wrapLabel(page, '  ', `${rules.length} rules: ${rules.join(', ')}`)
+      : names),
     ...(state === 'waived' ? [] : wrapLabel(page, '    to do: ', action)),
-    ...formatFirst(groupByPlace(group), MAX_CASES, (entries) => formatEntries(page, entries), 4),
+    ...formatFirst(mergeByPlace(group), MAX_CASES, (entry) => formatEntry(page, entry), 4),
   ];
 }
 
@@ -208,19 +235,12 @@ const formatWarning = (page: Page, { code, subject, message, action }: Reason): 
   ...wrapLabel(page, '    - ', `${subject}: ${message}`),
 ];
 
-function formatEntries(page: Page, entries: readonly [Entry, ...Entry[]]): string[] {
-  const [{ findings, waiver, drill }] = entries;
+function formatEntry(page: Page, entry: Entry): string[] {
+  const { findings, waiver, drill, set, subject } = entry;
   return [
-    ...formatCase(page, { ...entries[0], message: formatMessages(entries) }),
+    ...formatCase(page, { ...entry, subject: set === undefined ? subject : `${subject}, ${set}` }),
     ...formatCaseFact(page, 'drill', drill),
     ...formatCaseFact(page, 'found', findings.length === 0 ? undefined : findings.join(', ')),
     ...formatCaseFact(page, 'waived', waiver && formatWaiver(waiver)),
   ];
-}
-
-function formatUnusedWaivers(page: Page, { unusedWaivers, asOfMs }: Decision): string[] {
-  return unusedWaivers.flatMap(({ code, subject, expiresAtMs, owner, reason }) => {
-    const why = expiresAtMs <= asOfMs ? `expired ${isoTime(expiresAtMs)}` : 'met nothing';
-    return wrapLabel(page, '  - ', escapeText(`${code} ${subject}: ${why} (${owner}: ${reason})`));
-  });
 }

@@ -1,12 +1,12 @@
 import { count, countNoun } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Run, SignedBy } from '../../verify/report.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
+import { groupBy } from '../../bytes/async.ts';
 import {
   countSigners,
   describeBadDrills,
   describeVerdict,
   GOOD_OUTCOME,
-  groupBy,
   isOutcomeCounted,
   partsOf,
 } from '../text/tally.ts';

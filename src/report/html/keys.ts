@@ -6,7 +6,7 @@ import type { TrustStore } from '../../trust/store.ts';
 import type { ExportReport, SignedBy } from '../../verify/report.ts';
 import { clipEnd } from '../printable.ts';
 import type { Signed } from './cover.ts';
-import { groupBy } from '../text/tally.ts';
+import { groupBy } from '../../bytes/async.ts';
 import { type ItemColumn, quote, renderItems, renderTime, renderTimeRange } from './blocks.ts';
 import { html, type Markup, type Piece } from './document.ts';
 

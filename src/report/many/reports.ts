@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { decisionSchema } from '../../policy/decision.ts';
 import { allow } from '../../contract/scalars.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
@@ -48,6 +49,7 @@ const reportFileSchema = z.discriminatedUnion('kind', [
   attestationReportSchema,
   toolSourceReportSchema,
   reportsSchema,
+  decisionSchema,
 ]);
 
 /** Bytes of a report: some 10,000 parts take 40 MB. */

@@ -6,7 +6,8 @@ import { countFindings } from '../../verify/finding.ts';
 import { CHECK_TEXTS } from '../../verify/check-texts.ts';
 import { buildListSection, formatFirst, wrapIndented, wrapLabel, type Page, type Section } from './page.ts';
 import { escapeText } from '../printable.ts';
-import { countChecks, type CheckCount, groupBy } from './tally.ts';
+import { groupBy } from '../../bytes/async.ts';
+import { countChecks, type CheckCount } from './tally.ts';
 
 const STATES: Readonly<Record<CheckState, { word: string; paint: 'good' | 'bad' | 'caution' | 'dim' }>> = {
   passed: { word: 'passed', paint: 'good' },

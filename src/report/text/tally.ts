@@ -11,16 +11,6 @@ import {
 } from '../../verify/report.ts';
 import { type CheckId, CHECK_IDS } from '../../verify/checks.ts';
 
-export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, [T, ...T[]]> {
-  const groups = new Map<K, [T, ...T[]]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
 export const partsOf = (report: ExportReport | BundleReport): readonly BundleReport[] =>
   report.kind === 'export' ? report.parts : [report];
 

@@ -40,7 +40,7 @@ async function testPolicy(
 
 const OPEN: readonly RuleState[] = ['failed', 'not_checked'];
 
-function outcomeOf({ answer, rules, unusedWaivers }: Decision): Outcome {
+function outcomeOf({ answer, rules, waivers }: Decision): Outcome {
   const codes = rules.filter(({ state }) => OPEN.includes(state)).map(({ rule }) => RULES[rule].code);
   const waived = rules
     .filter(({ violations }) => violations.some(({ state }) => state === 'waived'))
@@ -50,7 +50,7 @@ function outcomeOf({ answer, rules, unusedWaivers }: Decision): Outcome {
     answer,
     codes: codes.toSorted(),
     waived: waived.toSorted(),
-    unusedWaivers: unusedWaivers.length,
+    unusedWaivers: waivers.filter(({ state }) => state !== 'needed').length,
   };
 }
 

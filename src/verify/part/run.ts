@@ -4,13 +4,16 @@ import type { Code } from '../../codes/catalogue.ts';
 import { finding } from '../finding.ts';
 import type { Finding, Outcome } from '../report.ts';
 
-export type RunFacts = Required<Outcome>;
+type Unbounded = Required<Omit<Outcome, 'environment'>>;
+export type RunFacts = Unbounded & Pick<Outcome, 'environment'>;
 
 type Values = Pick<Finding, 'message'> & Pick<Partial<Finding>, 'expected' | 'actual'>;
+/** The facts that can contradict each other. */
+export type Contradictory = Omit<RunFacts, 'worldInstanceId' | 'environment' | 'virtualUs'>;
 type Row = {
   readonly code: Code;
   /** Describes the contradiction; `undefined` if there is none. */
-  readonly find: (outcome: RunFacts) => Values | undefined;
+  readonly find: (outcome: Contradictory) => Values | undefined;
 };
 
 const describeFailure = (message: string, actual: string): Values => ({ message, actual });
@@ -73,6 +76,7 @@ const ROWS = Object.values<Row>(CONTRADICTIONS);
 /** The facts of a run result; all assertions and checkpoints, in their order. */
 export function readRunFacts(result: RunResult): RunFacts {
   const { identity, status, verdict, worldConsistency, interactions, checkpoints } = result;
+  const environment = readEnvironment(result.setup?.setup.bindings.environment);
   const { toolCalls, scheduledEvents } = result.budgetUsage;
   const isOver =
     toolCalls.rejected > 0 ||
@@ -91,7 +95,24 @@ export function readRunFacts(result: RunResult): RunFacts {
     budget: isOver ? 'exceeded' : 'kept',
     assertions: assertions.map((row) => ({ id: row.assertionId, gate: row.gate, status: row.status })),
     checkpoints: checkpoints.map((row) => ({ id: row.checkpointId, kind: row.kind, verdict: row.verdict })),
+    worldInstanceId: identity.worldInstanceId,
+    ...(environment !== undefined && { environment }),
+    virtualUs: result.finishedAtVirtualUs - result.startedAtVirtualUs,
   };
+}
+
+const MAX_VALUES = 64;
+const MAX_LENGTH = 1_024;
+
+/** The plain values of the environment of a setup; without a setup there are none. */
+function readEnvironment(
+  environment: Readonly<Record<string, unknown>> = {},
+): Outcome['environment'] | undefined {
+  const values = Object.entries(environment).flatMap(([name, value]) =>
+    ['string', 'number', 'boolean'].includes(typeof value) ? [[name, String(value)] as const] : [],
+  );
+  const isLong = values.some((pair) => pair.some((text) => text.length > MAX_LENGTH));
+  return values.length > MAX_VALUES || isLong ? undefined : Object.fromEntries(values);
 }
 
 export const checkRun = (subject: string, path: string, facts: RunFacts): Finding[] =>

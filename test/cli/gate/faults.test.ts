@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { POLICY_RULES } from '../../../src/policy/rules/table.ts';
+import { POLICY_RULES } from '../../../src/policy/rules/sets.ts';
 import { decisionRenderers, type DecisionFormat } from '../../../src/report/decision-renderers.ts';
 import { call, collectResult, expectPass, PROGRAM, SIGNER, useEvidenceFolder } from '../make.ts';
 
@@ -23,7 +23,12 @@ describe('a fault inside a gate that would answer yes', () => {
   });
 
   it('gate ends with 3 if the evaluation of a rule throws', async () => {
-    vi.spyOn(POLICY_RULES, 'outcome.verdict').mockReturnValue({ evaluate: boom, sentence: '', doubts: [] });
+    vi.spyOn(POLICY_RULES, 'outcome.verdict').mockReturnValue({
+      value: true,
+      evaluate: boom,
+      sentence: '',
+      doubts: [],
+    });
     const { code, stdout, stderr } = await gate();
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('internal.BUG');

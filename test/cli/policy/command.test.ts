@@ -89,14 +89,17 @@ describe('policy check', () => {
 
   it.each([
     ['anyOf: [{ waivers: [] }, { age: { run: 1d } }]', 'It does not apply inside a set'],
-    ['age: 7d', 'must be an object (line 3) (/age)'],
-    ['signers: { distinct: two }', 'must be a number (line 3) (/signers/distinct)'],
+    ['age: 7d', 'must be an object, such as {"max": …} (line 3) (/age)'],
+    ['signers: { distinct: two }', 'must be a number (line 3, rule signers.distinct) (/signers/distinct)'],
     ['signers: { distinct: 65 }', 'must be at most 64'],
     ['signers: { issuers: [] }', 'must have at least 1 item '],
     ['completeness: { vouched: [claimed] }', 'must be "pinned" or "attested"'],
-    ['completeness: { window: { last: 7d } }', 'is required (line 3) (/completeness/window/lag)'],
+    [
+      'completeness: { window: { last: 7d } }',
+      'is required (line 3, rule completeness.window) (/completeness/window/lag)',
+    ],
     ['enforcement: { age.maxx: { severity: warn } }', 'Did you mean age.max?'],
-    ['parameters: { p: { type: date } }', 'must be one of text, commit, digest, duration, number'],
+    ['parameters: { p: { type: date } }', 'must be one of text, commit, digest, duration, time, number'],
     ['run: { targets: [{ param: p }] }', 'the policy declares no parameter "p"'],
   ])('policy check describes the mistake in "%s" in its own words', async (line, words) => {
     await writeFile('bad.yaml', `${HEAD}${line}\n`);

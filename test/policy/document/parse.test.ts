@@ -101,7 +101,7 @@ describe('a fault', () => {
     ]);
     expect(faultsOf(`${HEAD}run:\n  drills:\n    - {patern: x}\n`)).toContainEqual([
       '/run/drills/0/patern',
-      'unknown member "patern". Did you mean pattern? (line 5)',
+      'unknown member "patern". Did you mean pattern? (line 5, rule run.drills)',
     ]);
     expect(faultsOf('{"schemaVersion":1,"kind":"policy","trials":{"reruns":"alow"}}', 'p.json')).toHaveLength(
       1,

@@ -23,7 +23,15 @@ describe('the summary of a decision', () => {
     const { subject, predicate, predicateType } = summaryOf({ inputs });
     expect(predicateType).toBe('https://slsa.dev/verification_summary/v1');
     expect(subject).toEqual([
-      { name: 'evexp_000000000001', digest: { sha256: hexOf('aa') } },
+      {
+        name: 'evexp_000000000001',
+        digest: { sha256: hexOf('aa') },
+        annotations: {
+          'urn:drillproof:vsa:parameters': {},
+          'urn:drillproof:vsa:runs': [],
+          'urn:drillproof:vsa:trust-store': { sha256: hexOf('dd') },
+        },
+      },
       { name: 'evexp_b', digest: { sha256: hexOf('bb') } },
     ]);
     expect(predicate).toEqual({
@@ -38,8 +46,6 @@ describe('the summary of a decision', () => {
       verificationResult: 'PASSED',
       verifiedLevels: [VERIFIED_LEVEL],
       slsaVersion: '1.1',
-      'urn:drillproof:vsa:parameters': {},
-      'urn:drillproof:vsa:trust-store': { digest: { sha256: hexOf('dd') } },
     });
   });
 
@@ -109,6 +115,7 @@ describe('the summary of a decision', () => {
         resourceUri: 'pkg:oci/app',
         policyDigest: POLICY,
         parameters: {},
+        runs: [],
         inputs: [MANIFEST_A],
         result: decision.answer === 'yes' ? 'PASSED' : 'FAILED',
         levels: statement.predicate.verifiedLevels,

@@ -73,7 +73,15 @@ export const NO = decision({
       }),
     ]),
   ],
-  unusedWaivers: [{ ...WAIVER, code: 'policy.TOO_OLD', subject: 'evidence_000000000009' }],
+  waivers: [
+    {
+      ...WAIVER,
+      code: 'policy.TOO_OLD',
+      subject: 'evidence_000000000009',
+      state: 'no_longer_needed',
+      violations: 0,
+    },
+  ],
 });
 export const UNSURE = decision({
   answer: 'could_not_tell',
@@ -172,7 +180,7 @@ export function withTexts({ name, policy, reason, owner, ...facts }: Texts): Dec
         violate({ rule: 'findings.warnings', state: 'waived', code: 'policy.WARNING_REFUSED', waiver }),
       ]),
     ],
-    unusedWaivers: [{ ...waiver, code: 'policy.TOO_OLD', subject }],
+    waivers: [{ ...waiver, code: 'policy.TOO_OLD', subject, state: 'no_longer_needed', violations: 0 }],
   });
 }
 

@@ -188,7 +188,7 @@ describe('the causes of a decision', () => {
     ]);
     expect(decisionRenderers.html(one).match(/<article/g)).toHaveLength(2);
     expect(decisionRenderers.text(one, { width: Infinity })).toContain(
-      'outcome.status is not attested; and 2 more rules',
+      '3 rules wait for verdict.bundles; the first: outcome.status is not attested',
     );
   });
 
@@ -228,7 +228,7 @@ it('a violation names the drill, its target, its run and the assertions that did
   } as const;
   const rules = [rule('outcome.verdict', [violation()])];
   const named = decision({ answer: 'no', rules, inputs: [input({ evidence: [bundle] })] });
-  const words = 'refund on shop, run run_000000000009: failed; assertions: rpo failed';
+  const words = 'refund on shop, run run_000000000009: failed; assertion rpo failed';
   for (const format of ['text', 'markdown', 'github', 'html', 'junit'] as const)
     expect(decisionRenderers[format](named, { width: Infinity })).toContain(words);
   const claimed = { ...bundle, verdict: 'intact' } as const;

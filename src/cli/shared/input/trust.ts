@@ -109,11 +109,19 @@ function findRoot(path: string): string | undefined {
   const place = resolvePath(path);
   if (place === undefined || basename(dirname(place)) !== 'parts') return place;
   const above = dirname(dirname(place));
-  return resolvePath(join(above, EXPORT_MANIFEST)) === undefined ? place : above;
+  return resolveExisting(join(above, EXPORT_MANIFEST)) === undefined ? place : above;
 }
 
-// A path that does not exist on this machine is inside no folder.
+/** The path without links; of a file that does not exist yet, from its folder. */
 function resolvePath(path: string): string | undefined {
+  return resolveExisting(path) ?? joinTo(resolveExisting(dirname(path)), basename(path));
+}
+
+const joinTo = (folder: string | undefined, name: string): string | undefined =>
+  folder === undefined ? undefined : join(folder, name);
+
+// A path whose folder does not exist on this machine is inside no folder.
+function resolveExisting(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {

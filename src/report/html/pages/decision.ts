@@ -3,9 +3,8 @@ import type { Decision, EvaluatedInput, RuleResult, RuleState } from '../../../p
 import { RULES } from '../../../policy/catalogue.ts';
 import {
   formatAnswer,
-  formatMessages,
   groupByCause,
-  groupByPlace,
+  mergeByPlace,
   type Reason,
   reasonsOf,
   sortRules,
@@ -95,7 +94,7 @@ function renderCause(group: readonly [Reason, ...Reason[]]): Markup {
   const [{ state, title, action, findings }] = group;
   const rules = [...new Set(group.map(({ rule }) => rule))];
   const codes = [...new Set(group.flatMap(({ code }) => code ?? []))];
-  const places = groupByPlace(group);
+  const places = mergeByPlace(group);
   const more = places.length - MAX_CASES;
   return html`<article class="finding ${toneOf(state)}">
 <h3>${renderRuleState(state)} ${rules.map((rule) => html`<code>${rule}</code> `)}${rules.length === 1 ? `: ${title}` : undefined}</h3>
@@ -109,12 +108,11 @@ ${places.slice(0, MAX_CASES).map(renderPlace)}${more > 0 ? html`<p>${count(more)
 `;
 }
 
-const renderPlace = (group: readonly [Reason, ...Reason[]]): Markup => {
-  const [reason] = group;
-  return html`<div class="case">${renderFacts([
+const renderPlace = (reason: Reason): Markup =>
+  html`<div class="case">${renderFacts([
     ['Expected', quoteText(reason.expected)],
     ['Actual', quoteText(reason.actual)],
-    ['What', formatMessages(group)],
+    ['What', reason.message],
     ['Drill', quoteText(reason.drill)],
     [
       'Where',
@@ -124,7 +122,6 @@ const renderPlace = (group: readonly [Reason, ...Reason[]]): Markup => {
     ],
     ['Waiver', reason.waiver],
   ])}</div>`;
-};
 
 /** One word for a rule that could not be decided, as the answer has it. */
 const renderRuleState = (state: RuleState): Markup =>

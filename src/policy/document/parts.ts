@@ -1,0 +1,156 @@
+import * as z from 'zod/mini';
+import { DIGEST, isDigest } from '../../bytes/hash.ts';
+import { didYouMean } from '../../bytes/text/wording.ts';
+import { countSchema as whole, allow, narrowText, textSchema } from '../../contract/scalars.ts';
+import { RULE_IDS } from '../catalogue.ts';
+import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
+
+// Closed, because a misspelt member would be a rule that is never applied.
+export const closeObject = <S extends z.core.$ZodLooseShape>(
+  shape: S,
+  hints: Readonly<Record<string, string>> = {},
+) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? describeUnknown(issue.keys, Object.keys(shape), hints)
+        : issue.code === 'invalid_type'
+          ? `must be an object, such as {"${Object.keys(shape)[0]}": …}`
+          : undefined,
+  });
+
+function describeUnknown(
+  names: readonly string[],
+  members: readonly string[],
+  hints: Readonly<Record<string, string>>,
+): string {
+  const words = names.map((name) => {
+    const hint = Object.hasOwn(hints, name) ? hints[name] : suggestMember(name, members);
+    return `unknown member ${JSON.stringify(name)}${hint === undefined ? '' : `. ${hint}`}`;
+  });
+  return words.join(BETWEEN_UNKNOWN);
+}
+
+/** Words that people use for members. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  signatures: 'signers',
+  signature: 'signers',
+  signedby: 'signers',
+  minsigners: 'signers.distinct',
+  verdicts: 'outcome',
+  where: 'when',
+  if: 'when',
+  except: 'unless',
+  exceptions: 'waivers',
+  all: 'allOf',
+  any: 'anyOf',
+  oneof: 'anyOf',
+};
+
+const listTokens = (name: string): string =>
+  (name.match(/[A-Z]?[a-z]+/g) ?? [])
+    .map((token) => token.toLowerCase())
+    .toSorted()
+    .join();
+
+/** The member that a mistyped name means: one with a similar name, or the rule of the same words, such as `maxAge` of `age.max`. */
+function suggestMember(name: string, members: readonly string[]): string | undefined {
+  const rule = RULE_IDS.find((id) => listTokens(id) === listTokens(name)) ?? SYNONYMS[name.toLowerCase()];
+  if (rule === undefined) return didYouMean(name, members);
+  const [section = '', member] = rule.split('.');
+  return `Write ${member === undefined ? section : `${section}: { ${member}: … }`}`;
+}
+
+export const section = <S extends z.core.$ZodLooseShape>(shape: S, description?: string) =>
+  allow(closeObject(shape), description);
+
+export const MAX_ITEMS = 1_000;
+
+export const word = textSchema(1, 1024);
+export const manyOf = <T extends z.ZodMiniType>(item: T) =>
+  z.readonly(z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)));
+
+export const conditionSchema = z
+  .union([word, closeObject({ pattern: word.check(z.describe('text in which * matches any characters')) })], {
+    error: 'must be text, or {"pattern": text with *}',
+  })
+  .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
+export const conditions = manyOf(conditionSchema);
+
+export const rangeSchema = z
+  .union(
+    [
+      whole,
+      closeObject({ min: allow(whole, 'the least number'), max: allow(whole, 'the greatest number') }).check(
+        z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max'),
+        z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
+      ),
+    ],
+    { error: 'must be a whole number, or {"min": …, "max": …}' },
+  )
+  .check(z.describe('an exact number, or a range from min to max'));
+
+export const digest = narrowText(
+  z.string().check(z.regex(DIGEST, { error: 'must be "sha256:" and 64 characters of 0-9 a-f', abort: true })),
+  isDigest,
+);
+
+export const distinct = z.int().check(z.gte(1), z.lte(64));
+export const percent = z.int().check(z.gte(1), z.lte(100));
+export const duration = z.string().check(z.regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w'));
+export const moment = z.string().check(
+  z.regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone'),
+  z.refine(
+    (value) => !MOMENT.test(value) || !Number.isNaN(momentMs(value)),
+    'is not an existing date or time',
+  ),
+);
+
+/** One condition, or a list of which one must be met. */
+export const some = z.union([conditionSchema, conditions], {
+  error: 'must be text, {"pattern": text with *}, or a list of these',
+});
+
+/** What a run is of. A selector, a required drill and a waiver have these members. */
+export const ofRun = {
+  drill: allow(some, 'the drill'),
+  organization: allow(some, 'the organization'),
+  project: allow(some, 'the project'),
+  target: allow(some, 'the target'),
+  scenario: allow(some, 'the scenario'),
+  environment: allow(
+    z.record(word, some),
+    'values of the environment of the setup, by name, as the signed run result states them',
+  ),
+  world: allow(some, 'the id of the world'),
+  seed: allow(some, 'the seed'),
+  build: allow(some, 'the SHA-256 of the build'),
+  packageLock: allow(some, 'the SHA-256 of the package lock'),
+};
+
+/** How a run went, and when. */
+export const howRun = {
+  ran: allow(duration, 'at most this old'),
+  from: allow(moment, 'created at this moment or later'),
+  until: allow(moment, 'created before this moment'),
+  status: allow(some, 'how it ended, such as completed'),
+  outcome: allow(some, 'the verdict of the run, such as passed'),
+};
+
+const flatSchema = closeObject({ ...ofRun, ...howRun, rerun: allow(z.boolean(), 'whether it is a rerun') });
+
+/** Runs that meet every member. */
+export type Selector = z.infer<typeof flatSchema> & {
+  readonly not?: Selector;
+  readonly anyOf?: readonly Selector[];
+};
+
+const nested: z.ZodMiniType<Selector> = z.lazy(() => selectorSchema);
+export const selectorSchema = closeObject({
+  ...flatSchema.shape,
+  not: allow(nested, 'and that do not meet this'),
+  anyOf: allow(manyOf(nested), 'and that meet one of these'),
+}).check(
+  z.refine((members) => Object.keys(members).length > 0, 'must have a member'),
+  z.describe('runs that meet every member'),
+);
