@@ -11,6 +11,7 @@ const NAMESPACES =
 
 const SIGNER = 'it is about a program that signs';
 const SOURCE = 'it is about the place of a policy';
+const CASES = 'docs/gate/policies has cases of it, and vectors state the code of the rule';
 const PARAMETERS = 'the caller passes the values of parameters';
 /** Codes that no file can cause, with the reason. */
 const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
@@ -29,6 +30,32 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'policy.PARAMETER_MISSING': PARAMETERS,
   'policy.PARAMETER_UNKNOWN': PARAMETERS,
   'policy.PARAMETER_INVALID': PARAMETERS,
+  'policy.BASELINE_INVALID': 'it is about a file that the caller passes',
+  'policy.SIGNED_LATE': CASES,
+  'policy.RUN_REFUSED': CASES,
+  'policy.RUN_TOO_LONG': CASES,
+  'policy.DRILL_UNVERIFIED': CASES,
+  'policy.DRILL_TOO_FEW': CASES,
+  'policy.DRILL_ELSEWHERE': CASES,
+  'policy.DRILL_OTHER_BUILD': CASES,
+  'policy.DRILL_RERUN': CASES,
+  'policy.DRILL_TOO_OLD': CASES,
+  'policy.DRILL_TOO_NEW': CASES,
+  'policy.DRILL_SIGNATURE_OLD': CASES,
+  'policy.DRILL_SIGNERS': CASES,
+  'policy.DRILL_OUTCOME': CASES,
+  'policy.DRILL_ASSERTION': CASES,
+  'policy.DRILL_LATEST': CASES,
+  'policy.DRILL_NOT_VARIED': CASES,
+  'policy.DRILL_PASS_RATE': CASES,
+  'policy.SET_NOT_APPLIED': CASES,
+  'policy.ARTIFACT_NOT_DRILLED': CASES,
+  'policy.BASELINE_DRILL_MISSING': CASES,
+  'policy.BASELINE_WORSE': CASES,
+  'policy.BASELINE_FEWER_RUNS': CASES,
+  'policy.RECEIPTS_UNSOUND': CASES,
+  'policy.RECEIPT_TOO_OLD': CASES,
+  'vsa.ARTIFACT_MISSING': 'the caller passes the artifact',
   'vsa.SUBJECT_MISSING': 'it is about a decision without evidence, which has no summary',
   'receipt.UNREADABLE': 'it is an error of a disk',
   'part.NOT_CHECKED': 'it is about a worker thread that ended',

@@ -62,7 +62,7 @@ describe('policy check', () => {
     const digest = `sha256:${'0'.repeat(64)}`;
     await writeFile(
       'odd.yaml',
-      `${HEAD}age: {}\nsigners: { distinct: 2, keys: ['${digest}'], timestamp: required }\n` +
+      `${HEAD}age: {}\nsigners: { distinct: 2, keys: ['${digest}'] }\n` +
         'run: { drills: [checkout, "pay-*"] }\ndrills: { required: [refund] }\n' +
         'completeness: { bundles: { min: 0 } }\nparameters: { unused: { type: text } }\n' +
         'enforcement: { age.max: { severity: warn }, verdict.bundles: { severity: warn } }\n' +
@@ -73,7 +73,6 @@ describe('policy check', () => {
       '/age',
       '/run/drills/1',
       '/signers/distinct',
-      '/signers/timestamp',
       '/drills/required',
       '/completeness/bundles',
       '/enforcement/age.max',
