@@ -14,7 +14,13 @@ import { summaryFacts } from '../../policy/vsa/verify.ts';
 import { verifyReceipts } from '../../verify/receipts/receipts.ts';
 import { type Cli, printNote } from '../cli.ts';
 import { formatPlace, openPolicy } from '../shared/input/policy.ts';
-import { looksLikeJson, readInput, readPaths, readEvidenceInput, withEvidence } from '../shared/input/input.ts';
+import {
+  looksLikeJson,
+  readInput,
+  readPaths,
+  readEvidenceInput,
+  withEvidence,
+} from '../shared/input/input.ts';
 import { findInside } from '../shared/input/trust.ts';
 import { openReportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
