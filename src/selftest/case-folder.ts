@@ -99,6 +99,7 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
     trust,
   },
   attestations: { attestation: { name: 'attestation.json', as: 'text' }, trust },
+  timestamps: { attestation: { name: 'attestation.json', as: 'text' }, trust },
   bundles: { zip: { name: 'part.zip', as: 'base64' }, trust },
   exports: { zip: { name: 'export.zip', as: 'base64' }, trust },
   summaries: { envelope: { name: 'envelope.json', as: 'text' }, trust },

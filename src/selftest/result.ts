@@ -164,10 +164,14 @@ export async function runCase(
 
 const selectContext = ({ flags, expected }: SelftestCase) => ({ flags, expected });
 
+/** Without an optional package, some cases cannot be tried. */
+export const isUnsupported = ({ code }: Outcome): boolean => code === 'io.PACKAGE_MISSING';
+
 function compareOutcome(
   testCase: SelftestCase,
   outcome: Outcome,
 ): Pick<CaseResult, 'state' | 'reason' | 'actual'> {
+  if (isUnsupported(outcome)) return { state: 'unsupported' };
   const actual = toPlain(outcome);
   const wrong = listDifferences(testCase.expected, actual);
   if (wrong.length === 0) return { state: 'passed' };

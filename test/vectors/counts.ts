@@ -16,11 +16,12 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'judge-key': 51,
   'key-files': 71,
   paths: 78,
-  policies: 371,
+  policies: 373,
   receipts: 27,
   signatures: 48,
   'strict-json': 109,
   summaries: 47,
+  timestamps: 32,
   'tool-sources': 44,
   'trust-stores': 72,
 };

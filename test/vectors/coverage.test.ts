@@ -5,7 +5,7 @@ import { listCodes, readVectors } from './read.ts';
 
 /** The namespaces of codes about bytes that can be published. */
 const NAMESPACES =
-  'encoding json zip trust attestation bundle dsse object run coverage export bag part local-report receipt expect policy vsa tool-source'.split(
+  'encoding json zip trust attestation bundle dsse object run coverage export bag part local-report receipt expect policy vsa timestamp tool-source'.split(
     ' ',
   );
 
@@ -61,7 +61,10 @@ const WITHOUT_VECTOR: Readonly<Partial<Record<Code, string>>> = {
   'part.NOT_CHECKED': 'it is about a worker thread that ended',
   'expect.UNMET': 'it is an error of a call that requires a result',
   'expect.UNDECIDED': 'it is an error of a call that requires a result',
-  'attestation.STAMPED_EARLIER': 'it needs a token of an authority',
+  'timestamp.IMPRINT_MISMATCH': 'it is about the request for a token',
+  'timestamp.NONCE_MISMATCH': 'it is about the request for a token',
+  'timestamp.REFUSED': 'it is about the request for a token',
+  'timestamp.UNREACHABLE': 'it is about the request for a token',
   'receipt.NONE': 'it is about a folder without a mirror',
 };
 
@@ -81,7 +84,6 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
   challenge: 'ledgers, whose tests sign them',
-  timestamp: 'tokens of an authority, which tests make with openssl',
   transport: 'the network',
   usage: 'the arguments of a command',
 };

@@ -20,6 +20,7 @@ import { receipts } from './receipts/index.ts';
 import { signatures } from './signatures.ts';
 import { strictJson } from './strict-json.ts';
 import { summaries } from './summaries/index.ts';
+import { timestamps } from './timestamps/index.ts';
 import { toolSources } from './tool-sources.ts';
 import { trustStores } from './trust-stores/index.ts';
 
@@ -47,5 +48,6 @@ export const KINDS: readonly Kind[] = [
   receipts,
   policies,
   summaries,
+  timestamps,
   toolSources,
 ];

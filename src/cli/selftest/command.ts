@@ -29,6 +29,7 @@ import {
   selftestReport,
   type SelftestReport,
   selftestReportSchema,
+  isUnsupported,
 } from '../../selftest/result.ts';
 import {
   MAX_VECTOR_BYTES,
@@ -159,7 +160,7 @@ async function testCommand(
 async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
   const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
-  if (outcome === undefined) {
+  if (outcome === undefined || isUnsupported(outcome)) {
     cli.exitCode = ANSWERS.unsupported;
     return;
   }

@@ -7,10 +7,11 @@ import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { parseBundleManifest } from '../../evidence/bundle/manifest.ts';
 import { parseExportManifest, selectionDigest } from '../../evidence/export/manifest.ts';
 import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
-import type { SecondOpinion } from '../../verify/options.ts';
+import { verifyTimestamps } from '../../node/time/timestamps.ts';
+import { findStamp, resolveSettings, type SecondOpinion } from '../../verify/options.ts';
 import { verifyAttestation } from '../../verify/verify-attestation.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
-import { type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
+import { bytesOfBase64, type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
 import { createClient } from '../../client/client.ts';
 import type { LocalReportItem } from '../../contract/resources/evidence.ts';
 
@@ -30,6 +31,23 @@ function testAttestation(
   const { attestation, trust, ...rest } = input;
   const report = verifyAttestation(attestation, { ...rest, ...trustOf(trust), ...options });
   return makeOutcome(report.verdict, [report]);
+}
+
+const timestampShape = z.object({
+  attestation: z.string(),
+  tokens: z.record(z.string(), z.string()),
+  trust: z.string(),
+  asOfMs: z.int(),
+});
+
+async function testTimestamps(input: z.infer<typeof timestampShape>): Promise<Outcome> {
+  const { attestation, asOfMs } = input;
+  const trusted = trustOf(input.trust);
+  const files = Object.entries(input.tokens).map(([name, text]) => ({ name, token: bytesOfBase64(text) }));
+  const timestamps = await verifyTimestamps(files, { asOfMs, ...trusted });
+  const report = verifyAttestation(attestation, { asOfMs, ...trusted, timestamps });
+  const stamp = findStamp(resolveSettings({ asOfMs, timestamps }), toUtf8(attestation));
+  return { ...makeOutcome(report.verdict, [report]), ...defined({ stampedAtMs: stamp?.atMs }) };
 }
 
 const toolShape = z.object({
@@ -171,6 +189,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
     ['alone', (input) => testAttestation(input)],
     ['with a second opinion', (input) => testAttestation(input, { secondOpinion })],
   ),
+  timestamps: defineKind(timestampShape, ['tokens', testTimestamps]),
   'tool-sources': defineKind(toolShape, ['resource', testToolSource]),
   cursors: defineKind(
     shape,

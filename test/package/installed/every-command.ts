@@ -108,6 +108,7 @@ const EXPORT = 'evexp_000000000009';
 const PERMISSIONS = ['evidence.read', 'run.write', 'authoring.write', 'build.read']
   .map((name) => `--permission ${name}`)
   .join(' ');
+const DIGEST = `sha256:${'0'.repeat(64)}`;
 const PURPOSES = ['evidence', 'export', 'report', 'summary'].map((name) => `--purpose ${name}`).join(' ');
 
 type Line = readonly [line: string, exit: number];
@@ -149,6 +150,10 @@ const CHECK: readonly Line[] = [
   [`vsa verify vsa.json ${TRUST} --expect-verifier urn:gate`, 1],
   [`dsse create part-1.zip ${SIGNER} --out part.dsse.json`, 0],
   [`dsse verify part.dsse.json --subject part-1.zip ${TRUST}`, 0],
+  [`challenge issue --drill checkout --build ${DIGEST} --ttl 1h ${SIGNER} --ledger ledger.jsonl`, 0],
+  ['challenge list ledger.jsonl', 0],
+  ['challenge verify ledger.jsonl', 3],
+  ['timestamp part-1.zip --tsa http://127.0.0.1:9', 3],
   ['explain part.DIGEST_MISMATCH', 0],
   [`selftest --kind hex --platform native --vectors ${VECTORS}`, 0],
   ['selftest case cases', 2],
