@@ -28,6 +28,7 @@ import { makeFolder, writeFiles } from '../support/folder.ts';
 import type { Run } from '../../src/verify/report.ts';
 
 const home = process.cwd();
+const OLD = join(home, 'test/old');
 const at = (name: string): string => join(dir, name);
 const PART = 'parts/evidence_000000000001.zip';
 
@@ -329,6 +330,17 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     expect(await page.evaluate('document.title')).toBe('saved: verified - drillproof');
     expect(await page.saveReport()).toBe(await readFile('saved.report.json', 'utf8'));
   });
+
+  test.each(['receipts-1', 'receipts-2', 'bag'])(
+    'the page verifies the mirror of an earlier schema in test/old/%s',
+    async (kind) => {
+      await using page = await openPage(browser);
+      await cp(join(OLD, kind), at(`${name}-${kind}`), { recursive: true });
+      await page.chooseFolder(await listFiles(`${name}-${kind}`), at(`${name}-${kind}`));
+      await page.choose('#keys-input', [join(OLD, 'trust.json')]);
+      expect(await page.verify(LATER)).toContain('VERIFIED');
+    },
+  );
 
   test('the page finds the one export in a folder around it, and asks if there are several', async () => {
     await using page = await openPage(browser);
