@@ -6,9 +6,14 @@ import {
   exportAttestationSchema,
   localReportItemSchema,
 } from '../../src/contract/resources/evidence.ts';
-import { digestSchema, openObjectSchema } from '../../src/contract/scalars.ts';
+import { atMsSchema, countSchema, digestSchema, openObjectSchema } from '../../src/contract/scalars.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
+import {
+  acknowledgementSchema,
+  inventoryLineSchema,
+  inventoryRowSchema,
+} from '../../src/mirror/inventory.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
 import { summaryReportSchema } from '../../src/policy/vsa/read.ts';
 import { reportDiffSchema } from '../../src/report/diff.ts';
@@ -35,6 +40,12 @@ import type { SchemaRow } from './schema.ts';
 const count = z.int().check(z.gte(0));
 const product = <const K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) =>
   z.strictObject({ schemaVersion: z.literal(1), kind: z.literal(kind), ...members });
+
+const inventoryHead = {
+  number: countSchema.check(z.describe('of the last line')),
+  head: z.exactOptional(digestSchema),
+  atMs: atMsSchema,
+};
 
 const codeRow = {
   code: codeSchema,
@@ -248,6 +259,47 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     title: 'Report on the scrub of an archive',
     description: 'Output of "drillproof scrub --json".',
     schema: scrubSchema,
+  },
+  {
+    name: 'archive-inventory',
+    version: 1,
+    title: 'Line of the inventory of an archive',
+    description: 'One line of inventory.jsonl.',
+    schema: inventoryLineSchema,
+  },
+  {
+    name: 'archive-listed',
+    version: 1,
+    title: 'Inventory of an archive',
+    description: 'Output of "drillproof archive list --json".',
+    schema: product('archive.listed', {
+      place: z.string(),
+      ...inventoryHead,
+      exports: z.array(inventoryRowSchema),
+      acknowledged: z.array(acknowledgementSchema),
+    }),
+  },
+  {
+    name: 'archive-verified',
+    version: 1,
+    title: 'Comparison of an archive with its inventory',
+    description: 'Output of "drillproof archive verify --json".',
+    schema: product('archive.verified', {
+      place: z.string(),
+      outcome: z.enum(['complete', 'incomplete']),
+      ...inventoryHead,
+      faults: z.array(z.strictObject({ mirror: z.string(), code: codeSchema, message: z.string() })),
+    }),
+  },
+  {
+    name: 'archive-acknowledged',
+    version: 1,
+    title: 'Acknowledged damage',
+    description: 'Output of "drillproof archive acknowledge --json".',
+    schema: product('archive.acknowledged', {
+      place: z.string(),
+      acknowledged: z.array(acknowledgementSchema),
+    }),
   },
   {
     name: 'receipts-verified',

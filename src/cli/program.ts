@@ -115,6 +115,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       summary: 'compare two reports',
       load: async () => (await import('./diff/command.ts')).defineDiffCommand,
     },
+    archive: {
+      summary: 'show and verify what an archive contains',
+      load: async () => (await import('./archive/command.ts')).defineArchiveCommand,
+    },
     receipts: {
       summary: 'list and verify the receipts of mirrors',
       load: async () => (await import('./receipts/command.ts')).defineReceiptsCommand,

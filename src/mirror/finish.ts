@@ -20,8 +20,8 @@ import { type Failure, toFailure } from './fetch/all.ts';
 import type { FileState, Run } from './run.ts';
 import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 
-/** A verified file of the mirror. */
-export type Proven = Checksum & { readonly bytes: number; readonly state: FileState };
+/** A file of the mirror. It has no state if this run did not verify it. */
+export type Proven = Checksum & { readonly bytes: number; readonly state?: FileState };
 
 /** A document of the export: `kept` if it is that of the target, `fetched` if it is that of the source. */
 type Document = { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' };

@@ -136,6 +136,7 @@ async function fetchFiles(
   const fileStates = new Map([...valid.map(({ path }) => [path, 'kept'] as const), ...states]);
   const files = wanted.flatMap(({ path, digest, bytes }): Proven[] => {
     const state = fileStates.get(path);
+    if (run.only?.has(path) === false) return [{ path, digest, bytes }];
     return state === undefined ? [] : [{ path, digest, bytes, state }];
   });
   return { files, failures };
@@ -161,7 +162,8 @@ async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: Mirror
   return written.receipt;
 }
 
-const fetchedAny = (files: readonly Proven[]): boolean => files.some(({ state }) => state !== 'kept');
+const fetchedAny = (files: readonly Proven[]): boolean =>
+  files.some(({ state = 'kept' }) => state !== 'kept');
 
 function buildReceipt(
   run: Run,
@@ -179,12 +181,11 @@ function buildReceipt(
     startedAtMs: run.startedAtMs,
     outcome: failures.length === 0 ? 'complete' : 'incomplete',
     withoutLocalReports: run.withoutLocalReports,
-    files: files.map(({ path, digest, bytes, state }) => ({
-      path,
-      bytes: String(bytes),
-      state,
-      ...(path === EXPORT_ATTESTATION && { digest }),
-    })),
+    files: files.flatMap(({ path, digest, bytes, state }) =>
+      state === undefined
+        ? []
+        : [{ path, bytes: String(bytes), state, ...(path === EXPORT_ATTESTATION && { digest }) }],
+    ),
     failures: [...failures],
   };
 }

@@ -40,13 +40,14 @@ const readCommon = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | '
   bytes: Number(bytes),
 });
 
-/** Reads every file in the target again. Only files that are verified now are kept. */
+/** Reads every file in the target again, or those of `only`. Only files that are verified now are kept. */
 export async function planFiles(
-  wanted: readonly Wanted[],
+  all: readonly Wanted[],
   target: MirrorView,
-  run: Pick<Run, 'report' | 'signal' | 'withoutLocalReports'>,
+  run: Pick<Run, 'report' | 'signal' | 'withoutLocalReports' | 'only'>,
 ): Promise<Plan> {
-  const { report, withoutLocalReports } = run;
+  const { report, withoutLocalReports, only } = run;
+  const wanted = all.filter(({ path }) => only?.has(path) !== false);
   const valid: Wanted[] = [];
   const missing: Wanted[] = [];
   report({ type: 'listed', files: wanted.length, bytes: sumSizes(wanted) });

@@ -81,6 +81,11 @@ export type MirrorOptions = {
   readonly withoutLocalReports?: boolean;
   /** The digest that the manifest must have, from another source. */
   readonly expectManifest?: string;
+  /**
+   * Verifies and fetches only these parts and reports, for a repair. The others are taken as they are, and the receipt does
+   * not name them.
+   */
+  readonly only?: ReadonlySet<string>;
   /** Name and version of the program, for the receipt; default `drillproof`. */
   readonly tool?: string;
   readonly signal?: AbortSignal;
@@ -100,6 +105,7 @@ const MEMBERS: MembersOf<MirrorOptions> = {
   manifest: optional(BYTES),
   withoutLocalReports: optional(FLAG),
   expectManifest: optional(TEXT),
+  only: optional(OBJECT),
   tool: optional(TEXT),
   signal: optional(SIGNAL),
   onProgress: optional(FUNCTION),
@@ -127,6 +133,7 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions) {
     suppliedManifest: options.manifest,
     withoutLocalReports: options.withoutLocalReports ?? false,
     expectManifest: options.expectManifest,
+    only: options.only,
     tool: options.tool ?? 'drillproof',
     signal: options.signal,
     report: options.onProgress ?? IGNORE,

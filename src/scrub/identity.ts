@@ -3,6 +3,7 @@ import { digestOf } from '../bytes/hash.ts';
 import { evidenceExportIdSchema } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../evidence/document.ts';
+import { CHECKSUMS, parseChecksums } from '../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isReceiptFile, parseReceipt } from '../evidence/export/receipt.ts';
 import { parseExportManifest, parseExportResource } from '../evidence/export/manifest.ts';
@@ -23,6 +24,8 @@ export type Identity = {
 /** The options that decide the identity of a damaged mirror. */
 type Grounds = {
   readonly expectManifest?: string | undefined;
+  /** The digest in the inventory, if it counts as a weaker ground. */
+  readonly pinned?: string | undefined;
   readonly projectId?: string | undefined;
   readonly verify: VerifyOptions;
 };
@@ -32,19 +35,22 @@ type Hint = {
   readonly path: string;
   readonly evidenceExportId: string;
   readonly projectId?: string | undefined;
+  /** The digest of the manifest that a receipt names. */
+  readonly manifestDigest?: string | undefined;
 };
 
 /**
  * Decides which manifest is right for a mirror that may be damaged anywhere: the one that the caller expects, else the
  * one that an attestation by a trusted key names. The attestation is that of the mirror or of the source; one that names
- * another export is ignored. No other file of the mirror counts.
+ * another export is ignored. No other file of the mirror counts, except with `pinned`: then the digest in the inventory
+ * counts if receipts and SHA256SUMS agree with it.
  * @throws DrillproofError `scrub.MANIFEST_UNDECIDABLE`
  */
 export async function decideIdentity(
   { name }: Pick<ScrubPlace, 'name'>,
   view: ScrubView,
   client: MirrorClient,
-  { expectManifest, projectId: requestedProject, verify }: Grounds,
+  { expectManifest, pinned, projectId: requestedProject, verify }: Grounds,
 ): Promise<Identity> {
   const hints = await readHints(view);
   const manifest = await readDocument(view, EXPORT_MANIFEST, digestOf);
@@ -71,9 +77,18 @@ export async function decideIdentity(
     if (subject === undefined || subject.evidenceExportId !== exportOf(subject.manifestDigest)) continue;
     return { evidenceExportId: subject.evidenceExportId, manifestDigest: subject.manifestDigest, projectId };
   }
+  if (pinned !== undefined) {
+    const others = await readRecords(view, hints);
+    const differs = others.find(({ digest }) => digest !== pinned);
+    if (differs === undefined && others.length > 0)
+      return { evidenceExportId: guess, manifestDigest: pinned, projectId };
+    const why =
+      differs === undefined ? 'no receipt and no SHA256SUMS can be read' : `${differs.path} differs`;
+    throw undecidableError(`the inventory alone does not decide: ${why}`);
+  }
   throw undecidableError(
     'no expected digest and no trusted attestation names the right manifest. ' +
-      'Pass --expect-manifest DIGEST, or --trust FILE with a key that signed the export attestation.',
+      'Pass --expect-manifest DIGEST, --expect-list FILE, --trust FILE with a key that signed the export attestation, or the weaker --pin inventory.',
   );
 }
 
@@ -90,6 +105,18 @@ async function readHints(view: ScrubView): Promise<Hint[]> {
     if (hint !== undefined) hints.push({ ...hint, path });
   }
   return hints;
+}
+
+/** Lists what the receipts and SHA256SUMS say about the manifest. A damaged one says nothing. */
+async function readRecords(view: ScrubView, hints: readonly Hint[]) {
+  const receipts = hints.filter(({ path }) => isReceiptFile(path));
+  const sums = await readDocument(view, CHECKSUMS, parseChecksums);
+  return [
+    ...receipts.map(({ path, manifestDigest }) => ({ path, digest: manifestDigest })),
+    ...(sums ?? [])
+      .filter(({ path }) => path === EXPORT_MANIFEST)
+      .map(({ digest }) => ({ path: CHECKSUMS, digest })),
+  ];
 }
 
 function readResourceHint(bytes: Uint8Array): Omit<Hint, 'path'> {

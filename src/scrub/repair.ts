@@ -2,7 +2,7 @@ import { canonicalBytes } from '../bytes/json/canonical.ts';
 import { checkArguments, defined, FUNCTION, OBJECT, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
 import { rejectWithReason } from '../bytes/async.ts';
 import { DrillproofError } from '../errors.ts';
-import { EXPORT_ATTESTATION, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
+import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { bagSink } from '../mirror/bag-sink.ts';
 import type { Failure } from '../mirror/fetch/all.ts';
 import { lookWith, type MirrorSink, type MirrorView } from '../mirror/sink.ts';
@@ -16,8 +16,20 @@ import { decideIdentity, type Identity } from './identity.ts';
 export type RepairOptions = ScrubOptions & {
   /** The project for requests and receipts; default: the one that the files of the mirror name. */
   readonly projectId?: string;
+  /** The digests that manifests must have, by the name of the mirror, from another source. */
+  readonly expectManifests?: ReadonlyMap<string, string>;
+  /**
+   * `inventory`: without an expected digest and without a trusted attestation, the digest counts on which the inventory of
+   * the archive, the receipts and SHA256SUMS agree. It is weaker: anyone who can write to the archive can write all three.
+   */
+  readonly pin?: 'inventory';
 };
-const REPAIR_OPTIONS = optionsOf({ ...SCRUB_MEMBERS, projectId: optional(TEXT) });
+const REPAIR_OPTIONS = optionsOf({
+  ...SCRUB_MEMBERS,
+  projectId: optional(TEXT),
+  expectManifests: optional(OBJECT),
+  pin: optional(TEXT),
+});
 
 /**
  * Repairs the faults that a scrub reported by mirroring the export again into the same place, from the control plane or
@@ -54,7 +66,9 @@ async function repairBroken(
   );
   if (broken.length === 0) return result;
   const paths = new Set(broken.map(({ path }) => path));
-  const failed = await mirrorAgain(place, from, options, paths);
+  // Without its manifest, no file of the mirror was verified.
+  const readsAll = result.evidenceExportId === undefined || paths.has(EXPORT_MANIFEST) || paths.has('');
+  const failed = await mirrorAgain(place, from, options, { broken: paths, readsAll });
   options.signal?.throwIfAborted();
   const remaining = await checkAgain(place, options, paths);
   const earlier = new Set(result.faults.map(({ path }) => path));
@@ -72,14 +86,16 @@ async function mirrorAgain(
   place: ScrubPlace,
   from: () => Promise<MirrorClient>,
   options: RepairOptions,
-  broken: ReadonlySet<string>,
+  { broken, readsAll }: { readonly broken: ReadonlySet<string>; readonly readsAll: boolean },
 ): Promise<Failed> {
-  const { expectManifest, trust, tool, signal, now = Date.now } = options;
+  const { trust, tool, signal, pin, now = Date.now } = options;
+  const expectManifest = options.expectManifest ?? options.expectManifests?.get(place.name);
   try {
     const view = await place.look();
     const verify = { asOfMs: now(), ...defined({ trust }) };
     const client = await from();
-    const grounds = { verify, expectManifest, projectId: options.projectId };
+    const pinned = pin === 'inventory' ? place.listed?.row?.manifestDigest : undefined;
+    const grounds = { verify, expectManifest, pinned, projectId: options.projectId };
     const identity = await decideIdentity(place, view, client, grounds);
     const { evidenceExportId, manifestDigest, projectId } = identity;
     const plain = await place.sink();
@@ -90,6 +106,7 @@ async function mirrorAgain(
         client,
         to: pinSink(sink, identity, broken),
         expectManifest: manifestDigest,
+        ...(!readsAll && { only: broken }),
         tool,
         now,
         ...defined({ signal }),

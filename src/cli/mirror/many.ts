@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
-import { fromUtf8 } from '../../bytes/text/encoding.ts';
-import { isDigest } from '../../bytes/hash.ts';
 import type { Retry } from '../../client/options.ts';
-import { evidenceExportIdSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import {
   discoverExports,
@@ -25,7 +22,7 @@ import type { LinkedReceipt } from '../../evidence/export/receipt.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
 import type { Cli } from '../cli.ts';
-import { formatInputName, readInput } from '../shared/input/input.ts';
+import { readExportList } from '../shared/input/export-list.ts';
 import {
   isFailed,
   describePlace,
@@ -34,7 +31,6 @@ import {
   shareWork,
   readJobError,
 } from '../shared/options/queue.ts';
-import { usageError } from '../shared/options/values.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { formatRetry, type Progress, readErrorMessage, withProgress } from '../shared/output/progress.ts';
 import { checkTextfile, type Gauges, writeTextfile } from '../shared/output/textfile.ts';
@@ -301,25 +297,11 @@ export function joinPlace(to: string, evidenceExportId: string): string {
   return [`${place.replace(/\/$/, '')}/${evidenceExportId}/`, ...parameters].join('?');
 }
 
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
-const FORM = 'Each line is the id of an export, optionally with a space and the digest of its manifest.';
-
-/**
- * Reads a list of exports, one per line (`evexp_… [sha256:…]`), before anything is fetched. Empty lines and lines that
- * begin with # are skipped.
- */
 async function readWishes(cli: Cli, list: string, projectId: string): Promise<readonly Wish[]> {
-  const name = formatInputName(list);
-  const lines = fromUtf8(await readInput(list, MAX_LIST_BYTES, cli)).split(/\r?\n/);
-  const wishes = new Map<string, Wish>();
-  for (const [i, line] of lines.entries()) {
-    if (line.trim() === '' || line.startsWith('#')) continue;
-    const [id = '', expectManifest, ...more] = line.trim().split(/[ \t]+/);
-    const isValid = evidenceExportIdSchema.safeParse(id).success;
-    if (!isValid || more.length > 0 || !(expectManifest === undefined || isDigest(expectManifest)))
-      throw usageError(`${name}, line ${i + 1}: this is not the id of an export`, FORM);
-    if (wishes.has(id)) throw usageError(`${name}, line ${i + 1}: ${id} is named more than once`, FORM);
-    wishes.set(id, { projectId, evidenceExportId: id, ...defined({ expectManifest }) });
-  }
-  return [...wishes.values()];
+  const rows = await readExportList(cli, list);
+  return [...rows].map(([evidenceExportId, expectManifest]) => ({
+    projectId,
+    evidenceExportId,
+    ...defined({ expectManifest }),
+  }));
 }

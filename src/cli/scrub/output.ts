@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/arguments.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { size } from '../../report/text/page.ts';
@@ -5,6 +6,7 @@ import { renderScrubPage } from '../../report/html/pages/scrub.ts';
 import type { ReportFormat } from '../../report/text/text.ts';
 import type { ScrubReport } from '../../report/many/scrubs.ts';
 import { stableJson } from '../../report/json.ts';
+import type { ScrubArchive } from '../../node/scrub-archive.ts';
 import type { MirrorScrub } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -132,7 +134,7 @@ const MAX_FAULTS = 10_000;
 type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'run'>;
 type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
-export function createTally({ strays }: { readonly strays: readonly string[] }): Tally {
+export function createTally({ strays, inventory }: Pick<ScrubArchive, 'strays' | 'inventory'>): Tally {
   const sums = {
     mirrors: 0,
     files: 0,
@@ -147,7 +149,13 @@ export function createTally({ strays }: { readonly strays: readonly string[] }):
   const outcomes = { good: 0, damaged: 0, unreadable: 0, unread: 0 };
   const faults: TalliedFault[] = [];
   const results: Omit<MirrorScrub, 'faults'>[] = [];
-  const totals = Object.assign(sums, { outcomes, results, faults, strays: [...strays] });
+  const totals = Object.assign(sums, {
+    outcomes,
+    results,
+    faults,
+    strays: [...strays],
+    ...(inventory && { inventory: { number: inventory.number, ...defined({ head: inventory.head }) } }),
+  });
   return {
     totals,
     add({ faults: newFaults, ...result }) {

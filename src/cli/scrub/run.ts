@@ -12,6 +12,7 @@ import { repairMirror } from '../../scrub/repair.ts';
 import type { ScrubEvent, ScrubOptions } from '../../scrub/options.ts';
 import { scrubMany } from '../../scrub/mirror.ts';
 import type { Cli } from '../cli.ts';
+import { readExportList } from '../shared/input/export-list.ts';
 import { openProject } from '../shared/input/remote.ts';
 import { openReplicas } from '../shared/input/replicas.ts';
 import { readTrust } from '../shared/input/trust.ts';
@@ -72,6 +73,16 @@ export const SCRUB = [
     'replace damaged files from this archive or mirror, or from the control plane: source',
   ),
   option('--expect-manifest <digest>', 'require this SHA-256 of the manifest of the mirror', parseDigest),
+  option(
+    '--expect-list <file>',
+    'with --repair-from: require these SHA-256 of manifests, a line for each export; - for standard input',
+  ).needs('--repair-from'),
+  option(
+    '--pin <record>',
+    'with --repair-from: if no digest and no trusted key decides, take the manifest on which inventory, receipts and SHA256SUMS agree',
+  )
+    .choices(['inventory'])
+    .needs('--repair-from'),
   URL.onlyWith(SOURCE),
   PROJECT,
   ...REMOTE.map((each) => each.onlyWith(SOURCE)),
@@ -89,6 +100,8 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
     { ...cli, signal: AbortSignal.any([cli.signal, stop.signal]) },
     options,
   );
+  const { expectList } = options;
+  const listed = expectList === undefined ? undefined : await readExportList(cli, expectList);
   const repairs = await openRepairs(cli, options);
   const archive = await openScrubArchive(place, { env: cli.env, jobs, ...defined({ journal }) });
   try {
@@ -96,7 +109,10 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
       throw new DrillproofError('scrub.NOTHING_FOUND', `${place} contains no mirror`, { path: place });
     if (options.expectManifest !== undefined && !archive.single)
       throw usageError('--expect-manifest is about one mirror', 'Name the folder or prefix of that mirror.');
-    const work = { place, archive, settings, repairs, stop };
+    const digests = [...(listed ?? [])].flatMap(([id, digest]) =>
+      digest === undefined ? [] : [[id, digest] as const],
+    );
+    const work = { place, archive, settings, repairs, stop, expectManifests: new Map(digests) };
     await writeScrub(cli, await scrubAll(cli, work, options), place, {
       outputs,
       ...defined({ sign, textfile }),
@@ -113,6 +129,7 @@ type ScrubWork = {
   readonly settings: ScrubOptions;
   readonly repairs: Repairs | undefined;
   readonly stop: AbortController;
+  readonly expectManifests: ReadonlyMap<string, string>;
 };
 
 const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Promise<ScrubProduct> =>
@@ -141,8 +158,8 @@ type AddScrub = (result: MirrorScrub) => void;
 type ScrubSome = (mirrors: readonly string[], add: AddScrub) => Promise<void>;
 
 function createScrubber(
-  { archive, settings, repairs }: ScrubWork,
-  { project }: ScrubCommandOptions,
+  { archive, settings, repairs, expectManifests }: ScrubWork,
+  { project, pin }: ScrubCommandOptions,
   progress: Progress,
 ): ScrubSome {
   let [done, bytes] = [0, 0];
@@ -151,7 +168,7 @@ function createScrubber(
     bytes += event.bytes;
     progress.update({ done, of: archive.mirrors.length, bytes });
   };
-  const repair = { ...settings, ...defined({ projectId: project }) };
+  const repair = { ...settings, expectManifests, ...defined({ projectId: project, pin }) };
   return (mirrors, add) =>
     scrubMany(
       { mirrors, open: (name) => archive.open(name) },

@@ -49,6 +49,11 @@ export const scrubSchema = z.strictObject({
   moreFaults: count,
   knownFaults: count.check(z.describe('faults that were acknowledged, which fail nothing')),
   strays: z.array(z.string()),
+  inventory: z.exactOptional(
+    z
+      .strictObject({ number: count, head: z.exactOptional(z.string()) })
+      .check(z.describe('its last line; a signature of this report pins it')),
+  ),
   run: z.exactOptional(z.strictObject({ name: z.string(), workers: z.array(z.string()) })),
 });
 export type ScrubReport = z.infer<typeof scrubSchema>;

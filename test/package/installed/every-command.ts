@@ -214,6 +214,9 @@ export async function tryEveryCommand(
   attempt(`mirror ${EXPORT} ${remote} --to archive/${EXPORT}`);
   attempt(`mirror --all ${remote} --to archive`);
   attempt(`scrub archive ${TRUST}`);
+  attempt('archive list archive');
+  attempt('archive verify archive');
+  attempt('archive acknowledge archive none --by me --reason none', 2);
   attempt('receipts list archive');
   attempt('receipts verify archive');
   attempt(`reports ${EXPORT} ${remote}`);

@@ -1,0 +1,209 @@
+import { defined } from '../../bytes/arguments.ts';
+import { closeAfter } from '../../bytes/async.ts';
+import { digestOf } from '../../bytes/hash.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
+import { codeEntry } from '../../codes/catalogue.ts';
+import { DrillproofError } from '../../errors.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
+import { readFile } from '../../evidence/source.ts';
+import { type Acknowledgement, INVENTORY, type Inventory, InventoryLog } from '../../mirror/inventory.ts';
+import { openVolume } from '../../node/open-volume.ts';
+import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
+import { size } from '../../report/text/page.ts';
+import { describeSeen } from '../../scrub/known.ts';
+import { scrubMirror } from '../../scrub/mirror.ts';
+import { ifReadable, isError } from '../../scrub/result.ts';
+import type { Cli } from '../cli.ts';
+import { EXIT, exitOfCode, worstExit } from '../exit.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option, type OptionsOf } from '../shared/options/option.ts';
+import { parseDigest, parseTime, STANDARD } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/values.ts';
+import { alignFacts, formatTable, readToolName, writeList, writeProduct } from '../shared/output/product.ts';
+
+const PLACE = 'folder or s3://bucket/prefix of mirrors';
+
+const LIST = [...STANDARD, option('--at <time>', 'show what the archive held at this time', parseTime)];
+const VERIFY = [
+  ...STANDARD,
+  option('--expect-head <digest>', 'require a line of the inventory with this SHA-256', parseDigest),
+];
+const ACKNOWLEDGE = [
+  ...STANDARD,
+  option('--by <name>', 'who accepts the damage').required(),
+  option('--reason <text>', 'why it is accepted').required(),
+];
+
+export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
+  archive
+    .description('Show and verify what an archive of mirrors contains, and accept known damage.')
+    .examples({
+      'what the archive holds': 'drillproof archive list ./archive',
+      'find mirrors that are missing, extra or exchanged': 'drillproof archive verify ./archive',
+    });
+  archive
+    .command('list')
+    .summary('show the inventory of an archive, now or at a time')
+    .description('Show the inventory of an archive. Its chain is verified; no mirror is read.')
+    .argument('<place>', PLACE)
+    .perform(LIST, (options, place: string) => list(cli, place, options))
+    .examples({ 'what it held on a day': 'drillproof archive list ./archive --at 2026-06-30 --json' });
+  archive
+    .command('verify')
+    .summary('compare an archive with its inventory')
+    .description(
+      'Verify the chain of the inventory, and that every mirror in it exists with its manifest. Parts are not read.',
+    )
+    .argument('<place>', PLACE)
+    .perform(VERIFY, (options, place: string) => verify(cli, place, options))
+    .examples({
+      'that no line was removed since you looked':
+        'drillproof archive verify ./archive --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    });
+  archive
+    .command('acknowledge')
+    .summary('accept damage that cannot be repaired')
+    .description('Record damage that the last scrub found as known, while exactly this is seen.')
+    .argument('<place>', PLACE)
+    .argument('<file>', 'name of a mirror, or of a file in it: evexp_…/receipts/….json')
+    .perform(ACKNOWLEDGE, (options, place: string, file: string) =>
+      acknowledge(cli, { place, file }, options),
+    )
+    .examples({
+      'a damaged receipt':
+        'drillproof archive acknowledge ./archive evexp_0123456789ab/receipts --by "Ana Ruiz" --reason "disk fault, ticket 812"',
+    });
+}
+
+const noInventory = (place: string): DrillproofError =>
+  new DrillproofError('inventory.NONE', `${place} has no ${INVENTORY}`, { path: place });
+
+const openLog = async (cli: Cli, place: string) => {
+  const volume = await openVolume(place, cli.env);
+  const log = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
+  return { log, close: () => volume.close() };
+};
+
+const describeHead = ({ number, head, atMs }: Inventory) => ({ number, ...defined({ head }), atMs });
+
+async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Promise<void> {
+  const inventory = await closeAfter(await openLog(cli, place), ({ log }) => log.read(at));
+  if (inventory === undefined) throw noInventory(place);
+  const exports = [...inventory.exports.values()];
+  const acknowledged = [...inventory.acknowledged.values()];
+  const rows = exports.map(({ evidenceExportId, state, mirroredAtMs, files, bytes, manifestDigest }) => [
+    evidenceExportId,
+    state,
+    isoTime(mirroredAtMs),
+    count(files),
+    size(bytes),
+    manifestDigest,
+  ]);
+  const held = exports.filter(({ state }) => state === 'held');
+  const lines = alignFacts([
+    ['archive', place],
+    ['held', `${countNoun(held.length, 'export')}, ${size(held.reduce((sum, { bytes }) => sum + bytes, 0))}`],
+    ['line', `${count(inventory.number)}, written ${isoTime(inventory.atMs)}`],
+    ['head', inventory.head],
+    ['known', acknowledged.length === 0 ? undefined : countNoun(acknowledged.length, 'acknowledged fault')],
+  ]);
+  const table = formatTable(['EXPORT', 'STATE', 'MIRRORED', 'FILES', 'SIZE', 'MANIFEST'], rows);
+  const json = { kind: 'archive.listed', place, ...describeHead(inventory), exports, acknowledged };
+  await writeList(cli, json, `${lines}${table}`);
+}
+
+type Fault = {
+  readonly mirror: string;
+  readonly code: Parameters<typeof codeEntry>[0];
+  readonly message: string;
+};
+
+async function verify(cli: Cli, place: string, { expectHead }: OptionsOf<typeof VERIFY>): Promise<void> {
+  await closeAfter(await openScrubArchive(place, { env: cli.env }), async (archive) => {
+    const { inventory, inventoryFault } = archive;
+    if (inventoryFault !== undefined) throw inventoryFault;
+    if (inventory === undefined) throw noInventory(place);
+    const faults: Fault[] = [];
+    if (expectHead !== undefined && !inventory.heads.has(expectHead))
+      faults.push({ mirror: '', code: 'inventory.HEAD_MISMATCH', message: `no line has ${expectHead}` });
+    for (const name of archive.mirrors) {
+      cli.signal.throwIfAborted();
+      faults.push(...(await compareMirror(archive, inventory, name)));
+    }
+    const errors = faults.filter(isError);
+    cli.exitCode = worstExit([EXIT.pass, ...errors.map(({ code }) => exitOfCode(code))]);
+    const rows = faults.map(({ mirror, code, message }) => [mirror, code, message]);
+    const codes = [...new Set(faults.map(({ code }) => code))];
+    const text = alignFacts([
+      [errors.length === 0 ? 'complete' : 'incomplete', place],
+      ['mirrors', count(archive.mirrors.length)],
+      ['head', inventory.head],
+      ...codes.map((code) => [`to do (${code})`, codeEntry(code).action] as const),
+    ]);
+    const outcome = errors.length === 0 ? 'complete' : 'incomplete';
+    const json = { kind: 'archive.verified', place, outcome, ...describeHead(inventory), faults };
+    await writeProduct(cli, json, `${text}${formatTable(['MIRROR', 'CODE', 'WHY'], rows)}`);
+  });
+}
+
+/** Compares the name and the manifest of a mirror with the inventory. */
+async function compareMirror(archive: ScrubArchive, inventory: Inventory, mirror: string): Promise<Fault[]> {
+  const row = inventory.exports.get(mirror);
+  const view = await archive.open(mirror).look();
+  if (view.files.size === 0) return [{ mirror, code: 'scrub.MIRROR_MISSING', message: 'it has no file' }];
+  if (row?.state !== 'held')
+    return [{ mirror, code: 'inventory.UNLISTED', message: 'the inventory does not name it' }];
+  const digest = await ifReadable(async () =>
+    digestOf(await readFile(view.source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes)),
+  );
+  if (digest === undefined)
+    return [{ mirror, code: 'io.UNREADABLE', message: `${EXPORT_MANIFEST} is missing or cannot be read` }];
+  if (digest === row.manifestDigest) return [];
+  const message = `the digest of ${EXPORT_MANIFEST} is ${digest}, not ${row.manifestDigest}`;
+  return [{ mirror, code: 'expect.MANIFEST_MISMATCH', message }];
+}
+
+type Named = { readonly place: string; readonly file: string };
+
+async function acknowledge(
+  cli: Cli,
+  { place, file }: Named,
+  { by, reason }: OptionsOf<typeof ACKNOWLEDGE>,
+): Promise<void> {
+  const [mirror = '', ...steps] = file.split('/');
+  const below = steps.join('/');
+  const accepted = await closeAfter(await openScrubArchive(place, { env: cli.env }), async (archive) => {
+    if (archive.single || !archive.mirrors.includes(mirror))
+      throw usageError(`${place} has no mirror ${mirror}`, 'Name a folder of mirrors, and one of them.');
+    if (archive.inventory === undefined) throw archive.inventoryFault ?? noInventory(place);
+    const at = archive.open(mirror);
+    const tool = await readToolName();
+    const { faults } = await scrubMirror(at, {
+      tool,
+      now: cli.now,
+      signal: cli.signal,
+      olderThanMs: cli.now(),
+    });
+    const view = await at.look();
+    const named = faults.filter(
+      ({ path, code }) =>
+        isError({ code }) && (below === '' || path === below || path.startsWith(`${below}/`)),
+    );
+    return Promise.all(
+      named.map(async ({ path, code, expected }): Promise<Acknowledgement> => {
+        const seen = await describeSeen(view, path);
+        return { mirror, path, code, seen, ...defined({ expected }), by, reason, atMs: cli.now() };
+      }),
+    );
+  });
+  if (accepted.length === 0)
+    throw usageError(
+      `no scrub found damage in ${file}`,
+      'Scrub the archive first; good files need no acknowledgement.',
+    );
+  await closeAfter(await openLog(cli, place), ({ log }) => log.write({ acknowledged: accepted }));
+  const rows = accepted.map(({ path, code, seen }) => [path, code, seen]);
+  const text = `accepted  ${countNoun(accepted.length, 'fault')} of ${mirror}\n${formatTable(['FILE', 'CODE', 'SEEN'], rows)}`;
+  await writeProduct(cli, { kind: 'archive.acknowledged', place, acknowledged: accepted }, text);
+}

@@ -1,0 +1,207 @@
+import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { INVENTORY, InventoryLog } from '../../../src/mirror/inventory.ts';
+import { folderVolume } from '../../../src/node/volume/folder.ts';
+import { cleanUp, DAY, exportId, makeArchive, newFolder, partOf, rot } from '../../node/scrub/make.ts';
+import { NOW } from '../../support/evidence.ts';
+import { call, callJson, expectResult } from '../make.ts';
+
+afterEach(cleanUp);
+
+const ID = exportId(1);
+const at = (nowMs: number) => ({ now: () => nowMs });
+const run = (line: string | readonly string[]) => call(line, at(NOW));
+
+/** Makes an archive of mirrors of exports that are not attested, with its inventory. */
+async function makeListed(mirrors = 2) {
+  const { root, exports } = await makeArchive({ mirrors });
+  const log = new InventoryLog(folderVolume(root).log(INVENTORY), 'drillproof/test', () => NOW);
+  const list = async (n: number) => {
+    const { manifest, manifestDigest } = exports[n - 1]!.packed;
+    const [receipt] = await readdir(join(root, exportId(n), 'receipts'));
+    await log.add({
+      evidenceExportId: manifest.evidenceExportId,
+      manifestDigest,
+      state: 'held',
+      files: 4,
+      bytes: 4_000,
+      mirroredAtMs: NOW,
+      receipt: `receipts/${receipt}`,
+    });
+    await log.flush();
+  };
+  for (let n = 1; n <= mirrors; n++) await list(n);
+  return { root, exports, inventory: join(root, INVENTORY) };
+}
+
+const accept = (root: string, file: string) =>
+  run(['archive', 'acknowledge', root, file, '--by', 'Ana', '--reason', 'disk fault']);
+const codesOf = async (line: string) =>
+  (await callJson(line, at(NOW))).faults.map(({ code }: { code: string }) => code);
+
+describe('the inventory of an archive', () => {
+  test('archive list and verify show what the archive holds, and its head', async () => {
+    const { root, inventory } = await makeListed();
+    const lines = (await readFile(inventory, 'utf8')).trimEnd().split('\n');
+    const head = digestOf(Buffer.from(lines.at(-1)!));
+    expect(await callJson(`archive list ${root}`, at(NOW))).toMatchObject({
+      kind: 'archive.listed',
+      number: 2,
+      head,
+      exports: [{ evidenceExportId: ID, state: 'held' }, { evidenceExportId: exportId(2) }],
+    });
+    await expectResult(run(`archive verify ${root} --expect-head ${digestOf(Buffer.from(lines[0]!))}`), 0);
+    await expectResult(run(`archive verify ${root} --expect-head ${ID}`), 2);
+    await writeFile(inventory, `${lines[0]}\n`); // the last line is removed
+    await expectResult(run(`archive verify ${root} --expect-head ${head}`), 1, 'inventory.HEAD_MISMATCH');
+    await expectResult(run(`archive list ${join(root, ID)}`), 3, 'inventory.NONE');
+  });
+
+  test('archive list --at shows what the archive held on a day', async () => {
+    const { root, exports } = await makeListed(1);
+    const later = new InventoryLog(folderVolume(root).log(INVENTORY), 'test', () => NOW + DAY);
+    const row = {
+      state: 'removed',
+      files: 4,
+      bytes: 4_000,
+      mirroredAtMs: NOW,
+      removedAtMs: NOW + DAY,
+    } as const;
+    const { manifestDigest } = exports[0]!.packed;
+    await later.write({ exports: [{ evidenceExportId: ID, manifestDigest, ...row }] });
+    for (const [ms, states] of [
+      [-1, []],
+      [0, ['held']],
+      [DAY - 1, ['held']],
+      [DAY, ['removed']],
+    ] as const) {
+      const line = `archive list ${root} --at ${new Date(NOW + ms).toISOString()}`;
+      const { exports: rows } = await callJson(line, at(NOW + DAY));
+      expect(rows.map(({ state }: { state: string }) => state)).toEqual(states);
+    }
+  });
+
+  test.each([
+    ['changed', (lines: string[]) => [lines[0]!.replace('"files":4', '"files":5'), lines[1]!]],
+    ['removed from the front', (lines: string[]) => [lines[1]!]],
+    ['exchanged', (lines: string[]) => lines.toReversed()],
+    ['repeated', (lines: string[]) => [...lines, lines[1]!]],
+  ])('a line that is %s breaks the chain for archive, mirror and scrub', async (_how, edit) => {
+    const { root, inventory } = await makeListed();
+    const lines = (await readFile(inventory, 'utf8')).trimEnd().split('\n');
+    await writeFile(inventory, `${edit(lines).join('\n')}\n`);
+    for (const line of [`archive list ${root}`, `archive verify ${root}`, `scrub ${root}`])
+      await expectResult(run(line), 1, 'inventory.DAMAGED');
+  });
+
+  test.each<[string, string, (root: string) => Promise<unknown>]>([
+    ['missing', 'scrub.MIRROR_MISSING', (root) => rm(join(root, ID), { recursive: true })],
+    [
+      'extra',
+      'inventory.UNLISTED',
+      (root) => cp(join(root, ID), join(root, exportId(9)), { recursive: true }),
+    ],
+    [
+      'exchanged',
+      'expect.MANIFEST_MISMATCH',
+      async (root) => {
+        await rename(join(root, ID), join(root, 'aside'));
+        await rename(join(root, exportId(2)), join(root, ID));
+        await rename(join(root, 'aside'), join(root, exportId(2)));
+      },
+    ],
+  ])(
+    'a mirror that is %s is found without the source by archive verify and scrub',
+    async (_how, code, change) => {
+      const { root } = await makeListed();
+      await expectResult(run(`scrub ${root}`), 0);
+      await change(root);
+      expect(await codesOf(`archive verify ${root}`)).toContain(code);
+      expect(await codesOf(`scrub ${root} --older-than 30d`)).toContain(code);
+      expect((await callJson(`scrub ${root}`, at(NOW))).inventory).toMatchObject({ number: 2 });
+    },
+  );
+
+  test('a scrub finds that the newest receipt is gone', async () => {
+    const { root } = await makeListed(1);
+    await rm(join(root, ID, 'receipts'), { recursive: true });
+    expect(await codesOf(`scrub ${root}`)).toContain('receipt.MISSING');
+  });
+});
+
+describe('acknowledged damage', () => {
+  test('is known and ends with 0 until something else is seen in the same file', async () => {
+    const { root } = await makeListed();
+    const [name] = await readdir(join(root, ID, 'receipts'));
+    const receipt = join(root, ID, 'receipts', name!);
+    await rot(receipt);
+    await expectResult(run(`scrub ${root}`), 1, 'receipt.');
+    expect((await accept(root, `${ID}/receipts`)).code).toBe(0);
+    const known = await callJson(`scrub ${root}`, at(NOW));
+    expect(known).toMatchObject({ outcome: 'good', faults: [{ acknowledged: { by: 'Ana' } }] });
+    await rot(partOf(join(root, exportId(2))));
+    const text = await expectResult(run(`scrub ${root}`), 1, `1 new, ${known.knownFaults} known`);
+    expect(text).toContain('accepted by Ana');
+    await rot(receipt, 50); // damaged in another way
+    expect((await callJson(`scrub ${root} --older-than 30d`, at(NOW))).knownFaults).toBe(0);
+  });
+
+  test('is recorded for a mirror that is gone, and only for faults that exist', async () => {
+    const { root } = await makeListed();
+    await expectResult(accept(root, ID), 2, 'no scrub found damage');
+    await expectResult(accept(root, exportId(9)), 2, 'has no mirror');
+    await rm(join(root, ID), { recursive: true });
+    expect((await accept(root, ID)).code).toBe(0);
+    await expectResult(run(`scrub ${root}`), 0, '0 new, 1 known');
+    expect(await callJson(`archive list ${root}`, at(NOW))).toMatchObject({
+      number: 3,
+      acknowledged: [{ mirror: ID, path: '', seen: 'missing', by: 'Ana', reason: 'disk fault' }],
+    });
+  });
+});
+
+/** An archive with a damaged part in each mirror, and a second one without. */
+async function makeDamaged() {
+  const listed = await makeListed();
+  const second = join(await newFolder(), 'second');
+  await cp(listed.root, second, { recursive: true });
+  for (const n of [1, 2]) await rot(partOf(join(listed.root, exportId(n))));
+  return { ...listed, second };
+}
+
+describe('scrub --repair-from without an attestation', () => {
+  test('takes the digests of --expect-list, and refuses a mirror that it does not name', async () => {
+    const { root, second, exports } = await makeDamaged();
+    const list = join(await newFolder(), 'list.txt');
+    await writeFile(list, `${ID} ${exports[0]!.packed.manifestDigest}\n`);
+    const line = `scrub ${root} --repair-from ${second} --expect-list ${list}`;
+    const text = await expectResult(run(line), 1, 'scrub.MANIFEST_UNDECIDABLE');
+    expect(text.match(/^ *repaired/gm)).toHaveLength(1);
+    await writeFile(list, `${exportId(2)} ${exports[0]!.packed.manifestDigest}\n`);
+    expect((await run(line)).code).toBe(1); // the digest of another export
+  });
+
+  test('takes the digest on which inventory, receipts and checksums agree with --pin inventory', async () => {
+    const { root, second } = await makeDamaged();
+    const line = `scrub ${root} --repair-from ${second}`;
+    await expectResult(run(line), 1, 'scrub.MANIFEST_UNDECIDABLE');
+    await rot(join(root, ID, 'manifest.json'));
+    await expectResult(run(`${line} --pin inventory`), 0);
+    expect(await codesOf(`scrub ${root}`)).toEqual([]);
+  });
+
+  test('refuses --pin inventory if checksums differ, or nothing but the inventory is left', async () => {
+    const { root, second } = await makeDamaged();
+    const sums = join(root, ID, 'SHA256SUMS');
+    const text = await readFile(sums, 'utf8');
+    await writeFile(sums, text.replace(/^.{64}(?= +manifest)/m, '0'.repeat(64)));
+    for (const path of ['SHA256SUMS', 'receipts'])
+      await rm(join(root, exportId(2), path), { recursive: true });
+    const line = `scrub ${root} --repair-from ${second} --pin inventory`;
+    const result = await expectResult(run(line), 1, 'SHA256SUMS differs');
+    expect(result).toContain('the inventory alone does not decide');
+    expect(result).not.toMatch(/^ *repaired/m);
+  });
+});
