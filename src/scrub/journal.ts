@@ -72,21 +72,24 @@ export type ScrubJournal = {
   flush(): Promise<void>;
 };
 
-/** Entries that are written together, and the longest time that one waits. After a kill, at most these are read again. */
-const BATCH = 64;
-const WAIT_MS = 2_000;
+/** The files in entries that are written together. After a kill, about so many are read again. */
+const BATCH_FILES = 64;
 
-/** Opens the journal in a log. Several processes may write to it. */
-export function openJournal(log: Log, waitMs = WAIT_MS): ScrubJournal {
+/**
+ * Opens the journal in a log. Several processes may write to it.
+ * @param waitMs writes entries this long after the first, because each write is slow; default: after 64 files
+ */
+export function openJournal(log: Log, waitMs?: number): ScrubJournal {
   let entries: Promise<Map<string, JournalEntry>> | undefined;
   const read = () => (entries ??= log.read().then((content) => readJournal(content ?? new Uint8Array())));
   let prepared: Promise<void> | undefined;
   const waiting = new Map<string, JournalEntry>();
-  let sinceMs = 0;
+  let [sinceMs, files] = [0, 0];
   let last: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     const lines = journalLines(waiting.values());
     waiting.clear();
+    files = 0;
     if (lines.length > 0)
       last = last.then(() => log.update((content) => concatBytes([wholeLines(content), lines])));
     await last;
@@ -102,7 +105,9 @@ export function openJournal(log: Log, waitMs = WAIT_MS): ScrubJournal {
       (await read()).set(entry.mirror, entry);
       if (waiting.size === 0) sinceMs = performance.now();
       waiting.set(entry.mirror, entry);
-      if (waiting.size >= BATCH || performance.now() - sinceMs >= waitMs) await flush();
+      files += entry.files;
+      const isDue = waitMs === undefined ? files >= BATCH_FILES : performance.now() - sinceMs >= waitMs;
+      if (isDue) await flush();
     },
     flush,
   };
