@@ -73,8 +73,16 @@ function readSummaryRuns(
 }
 
 function readDecisionRuns(bytes: Uint8Array): Baseline['runs'] {
-  const { report, signed } = openReport(bytes);
+  const { report, signed } = readOrRefuse(bytes);
   if (signed !== undefined) throw invalid('it is a signed report, whose signature is not checked here');
   if (report.kind !== 'decision') throw invalid('it is neither a decision nor a summary');
   return report.runs;
+}
+
+function readOrRefuse(bytes: Uint8Array): ReturnType<typeof openReport> {
+  try {
+    return openReport(bytes);
+  } catch (cause) {
+    throw cause instanceof DrillproofError ? invalid(cause.message) : cause;
+  }
 }
