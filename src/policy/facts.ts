@@ -174,8 +174,8 @@ const isAttested = ({ verdict, provenance, depth }: BundleReport): boolean =>
   verdict === 'verified' && provenance === 'attested' && depth === 'full';
 
 /** Without any input nothing can be decided, not even that something is missing. */
-export const hasNoInput = ({ exports, bundles, unread, summaries }: Facts): boolean =>
-  [exports, bundles, unread, summaries].every(({ length }) => length === 0);
+export const hasNoInput = ({ exports, bundles, unread, summaries, isSelection }: Facts): boolean =>
+  isSelection !== true && [exports, bundles, unread, summaries].every(({ length }) => length === 0);
 
 export const hasUnreadLists = ({ unread, exports }: Facts): boolean =>
   unread.length > 0 || exports.some(({ report }) => report.manifestDigest === undefined);

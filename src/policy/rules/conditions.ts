@@ -13,7 +13,7 @@ import {
   meetsAny,
   momentMs,
 } from '../document/values.ts';
-import { type BundleFact, type Facts, hasOnlySummaries } from '../facts.ts';
+import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries } from '../facts.ts';
 import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
 import { buildFailure, buildUnknown, evaluateAttested, type Evaluator, UNWAIVABLE } from './outcome.ts';
 import { countKeys, isAllowedSigner, type Signers } from './signers.ts';
@@ -237,7 +237,7 @@ export function matchesSelector(
 }
 
 type Truth = boolean | undefined;
-const negate = (truth: Truth): Truth => truth !== undefined && !truth;
+const negate = (truth: Truth): Truth => (truth === undefined ? undefined : !truth);
 const joinAll = (truths: readonly Truth[]): Truth =>
   truths.includes(false) ? false : truths.includes(undefined) ? undefined : true;
 
@@ -288,7 +288,8 @@ export function selectFacts(facts: Facts, selections: readonly Selection[], cloc
     ...(when === undefined ? [] : [when]),
     ...(unless === undefined ? [] : [{ not: unless }]),
   ]);
-  if (selectors.length === 0) return facts;
+  // Without evidence there is nothing to select from; a summary replaces it for every set.
+  if (selectors.length === 0 || hasNoInput(facts) || hasOnlySummaries(facts)) return facts;
   const bundles = facts.bundles.flatMap((bundle): BundleFact[] => {
     if (!bundle.attested) return [bundle];
     const truth = joinAll(selectors.map((selector) => matchesSelector(selector, bundle.report, clock)));
@@ -299,6 +300,7 @@ export function selectFacts(facts: Facts, selections: readonly Selection[], cloc
     ...facts,
     isSelection: true,
     bundles,
+    summaries: [],
     exports: facts.exports.filter(
       ({ input, report }) => inputs.has(input) || report.manifestDigest === undefined,
     ),

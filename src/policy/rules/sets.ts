@@ -91,8 +91,12 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
       });
       const broken = outcomes.filter(({ problems }) => problems.length > 0);
       const holds = broken.length === 0 && outcomes.some(({ judged }) => judged > 0);
+      // A set that is about no run does not hold, whatever could not be checked elsewhere.
+      const isIdle = broken.length === 0 && scopes.some(({ selections }) => selections.length > 0);
       const isOpen =
-        !holds && broken.every(({ problems }) => problems.every(({ state }) => state === 'not_checked'));
+        !holds &&
+        !isIdle &&
+        broken.every(({ problems }) => problems.every(({ state }) => state === 'not_checked'));
       return { holds, isOpen, broken };
     });
     if (results.some(({ holds }) => holds)) return { judged: sets.length, problems: [] };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bundle, decide, inExport, unattested } from '../../policy/make.ts';
 import { decisionRenderers } from '../../../src/report/decision-renderers.ts';
 import { actionOf, formatAnswer, groupByCause, reasonsOf } from '../../../src/report/decision/reasons.ts';
 import { codeEntry } from '../../../src/codes/catalogue.ts';
@@ -248,4 +249,32 @@ it('the text of a decision ends with its first line, and has the worst rules fir
   const lines = decisionRenderers.text(NO).trimEnd().split('\n');
   expect(lines.at(-1)).toBe(lines[0]);
   expect(lines[lines.indexOf('Rules') + 1]).toMatch(/^ {2}failed /);
+});
+
+it('300 runs that failed in the same way are one entry, and a run that failed otherwise is another', () => {
+  const parts = Array.from({ length: 301 }, (_, at) =>
+    bundle(at + 1, {
+      pins: { drillId: 'refund' },
+      outcome: {
+        verdict: 'failed',
+        assertions: [{ id: at === 300 ? 'other' : 'rpo-under-15m', gate: true, status: 'failed' }],
+      },
+    }),
+  );
+  const made = decide({ outcome: { verdict: ['passed'] } }, inExport(...parts));
+  const text = decisionRenderers.text(made, { width: Infinity });
+  expect(text).toContain('refund on shop: 300 of 301 runs: the outcome of the drill is not allowed');
+  expect(text).toContain('failed; assertion rpo-under-15m failed; run_vector-1, run_vector-2');
+  expect(text.match(/the outcome of the drill is not allowed/g)).toHaveLength(2);
+  expect(decisionRenderers.github(made).match(/^::error file/gm)).toHaveLength(2);
+});
+
+it('all rules that wait for one damaged bundle are one line', () => {
+  const made = decide(
+    { outcome: { verdict: ['passed'] }, age: { run: '1d' }, run: { targets: ['shop'], seeds: ['42'] } },
+    inExport(bundle(1, unattested('failed'))),
+  );
+  const text = decisionRenderers.text(made, { width: Infinity });
+  expect(text).toContain('4 rules wait for verdict.bundles');
+  expect(text.match(/wait for verdict.bundles/g)).toHaveLength(1);
 });
