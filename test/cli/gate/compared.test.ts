@@ -158,19 +158,24 @@ it('vsa sign --add adds the signature of another key to the same bytes', async (
   await expectExit('vsa sign two.json --add --key second.pem --issuer urn:other', 2);
 });
 
+const readPolicyDiff = async (words: string) => {
+  const { code, stdout } = await call(`policy diff ${words} --json`);
+  const { changes, decisions } = JSON.parse(stdout);
+  return [code, changes.map(({ name, change }: Record<string, string>) => `${name} ${change}`), decisions];
+};
+
 it('policy diff says what became stricter or weaker, and which past decisions would change', async () => {
   await writePolicy('age: { run: 7d }\noutcome: { verdict: [passed, failed] }\n', 'a.yaml');
   await writePolicy('age: { run: 1d }\noutcome: { verdict: [passed, failed, inconclusive] }\n', 'b.yaml');
   await writePolicy('outcome: { verdict: [inconclusive] }\nsigners: { distinct: 2 }\n', 'c.yaml');
   await gate('good --policy a.yaml --format json=a.json --force');
   await expectPass('policy diff a.yaml a.yaml');
-  const read = async (words: string) => {
-    const { code, stdout } = await call(`policy diff ${words} --json`);
-    const { changes, decisions } = JSON.parse(stdout);
-    return [code, changes.map(({ name, change }: Record<string, string>) => `${name} ${change}`), decisions];
-  };
-  expect(await read('a.yaml b.yaml')).toEqual([1, ['age.run stricter', 'outcome.verdict weaker'], []]);
-  expect(await read('a.yaml c.yaml --decision a.json')).toMatchObject([
+  expect(await readPolicyDiff('a.yaml b.yaml')).toEqual([
+    1,
+    ['age.run stricter', 'outcome.verdict weaker'],
+    [],
+  ]);
+  expect(await readPolicyDiff('a.yaml c.yaml --decision a.json')).toMatchObject([
     1,
     ['age.run weaker', 'outcome.verdict different', 'signers.distinct stricter'],
     [{ answer: 'yes', before: 'yes', after: 'no' }],

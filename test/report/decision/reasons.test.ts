@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bundle, decide, inExport, unattested } from '../../policy/make.ts';
+import { bundle as makeBundle, decide, inExport, unattested } from '../../policy/make.ts';
 import { decisionRenderers } from '../../../src/report/decision-renderers.ts';
 import { actionOf, formatAnswer, groupByCause, reasonsOf } from '../../../src/report/decision/reasons.ts';
 import { codeEntry } from '../../../src/codes/catalogue.ts';
@@ -253,7 +253,7 @@ it('the text of a decision ends with its first line, and has the worst rules fir
 
 it('300 runs that failed in the same way are one entry, and a run that failed otherwise is another', () => {
   const parts = Array.from({ length: 301 }, (_, at) =>
-    bundle(at + 1, {
+    makeBundle(at + 1, {
       pins: { drillId: 'refund' },
       outcome: {
         verdict: 'failed',
@@ -272,7 +272,7 @@ it('300 runs that failed in the same way are one entry, and a run that failed ot
 it('all rules that wait for one damaged bundle are one line', () => {
   const made = decide(
     { outcome: { verdict: ['passed'] }, age: { run: '1d' }, run: { targets: ['shop'], seeds: ['42'] } },
-    inExport(bundle(1, unattested('failed'))),
+    inExport(makeBundle(1, unattested('failed'))),
   );
   const text = decisionRenderers.text(made, { width: Infinity });
   expect(text).toContain('4 rules wait for verdict.bundles');
