@@ -176,10 +176,10 @@ it.each([
   ['DRILL_UNVERIFIED', {}, unattested('failed')],
 ] as const)('a required drill has the code %s for %j', (code, conditions, parts) => {
   const rules: Rules = {
-    drills: { required: [{ drill: 'checkout', ...conditions } as never] },
+    drills: { required: [{ drill: 'checkout', ...conditions }] },
     trials: { reruns: 'allow' },
   };
-  const report = bundle(1, parts as Parameters<typeof bundle>[1]);
+  const report = bundle(1, parts);
   expect(violationsOf(decide(rules, inExport(report)), 'drills.required')).toMatchObject([
     { code: `policy.${code}` },
   ]);
