@@ -168,6 +168,10 @@ export const ioCodes = {
     'No line of the inventory has the expected digest, so lines were removed or written anew.',
     'Compare it with a copy of the archive.',
   ),
+  'inventory.HELD': inventory.refused(
+    'A mirror is held, so it was not removed.',
+    'Ask who holds it; release the hold (drillproof archive release), or wait until the lock of the storage ends.',
+  ),
   'inventory.UNLISTED': inventory.extra(
     'The inventory of the archive does not name this mirror.',
     'Mirror the project again, which reads the mirror and lists it; if it is not yours, remove it.',

@@ -134,6 +134,8 @@ export type Discovered = {
   readonly left: ReadonlyMap<string, number>;
   /** Exports that the archive holds, and that are not read again. */
   readonly kept: number;
+  /** The ids of the exports that the source has deleted, or is deleting. */
+  readonly deleted: readonly string[];
 };
 
 /**
@@ -195,6 +197,7 @@ export async function discoverExports(
   const wishes: Wish[] = [];
   const again: Wish[] = [];
   const unavailable = new Map<string, number>();
+  const deleted: string[] = [];
   let kept = 0;
   for await (const item of client.exports(projectId, how)) {
     const { evidenceExportId } = item;
@@ -203,6 +206,7 @@ export async function discoverExports(
     const holding = isOpen
       ? ((await holdingOf?.(evidenceExportId, item.manifestDigest)) ?? 'missing')
       : 'missing';
+    if (state === 'deleted') deleted.push(evidenceExportId);
     if (!isOpen) unavailable.set(state, (unavailable.get(state) ?? 0) + 1);
     else if (holding === 'held' && item.updatedAtMs < sinceMs) kept++;
     else
@@ -212,5 +216,5 @@ export async function discoverExports(
         ...defined({ expectManifest: item.expectManifest }),
       });
   }
-  return { wishes: [...wishes, ...again], left: unavailable, kept };
+  return { wishes: [...wishes, ...again], left: unavailable, kept, deleted };
 }

@@ -34,6 +34,11 @@ export const inventoryRowSchema = z.strictObject({
   receipt: allow(z.string(), 'path of a receipt that the mirror must have'),
   deletedAtSourceAtMs: allow(atMsSchema, 'when a run first saw that the source has deleted it'),
   removedAtMs: allow(atMsSchema),
+  removedBecause: allow(z.string()),
+  hold: allow(
+    z.strictObject({ by: z.string(), reason: z.string(), atMs: atMsSchema }),
+    'while it is there, the mirror is not removed',
+  ),
 });
 export type InventoryRow = z.infer<typeof inventoryRowSchema>;
 
@@ -189,7 +194,9 @@ export class InventoryLog {
     const { nowMs } = this.stamp();
     const old = this.known?.exports.get(added.evidenceExportId);
     const isKept = old?.state === 'held' && old.manifestDigest === added.manifestDigest;
-    const row = isKept ? { ...old, ...added, mirroredAtMs: old.mirroredAtMs } : added;
+    const row = isKept
+      ? { ...old, ...added, mirroredAtMs: old.mirroredAtMs }
+      : { ...defined({ hold: old?.hold }), ...added };
     if (isKept && canonicalJson(row) === canonicalJson(old)) return;
     if (this.waiting.length === 0) this.sinceMs = nowMs;
     this.waiting.push(row);
@@ -201,6 +208,21 @@ export class InventoryLog {
     const exports = this.waiting.splice(0);
     if (exports.length > 0) await this.write({ exports });
     await this.last;
+  }
+
+  /**
+   * Changes the row of an export as it is now, in one step. An unchanged row is not written.
+   * @throws DrillproofError `inventory.UNLISTED`, and what `change` throws
+   */
+  async edit(id: string, change: (row: InventoryRow, nowMs: number) => InventoryRow): Promise<void> {
+    await this.flush();
+    await this.log.update((content) => {
+      const row = parseInventory(content).exports.get(id);
+      if (row === undefined)
+        throw new DrillproofError('inventory.UNLISTED', `the inventory does not name ${id}`, { path: id });
+      const changed = change(row, this.stamp().nowMs);
+      return changed === row ? content : appendLine(content, { exports: [changed] }, this.stamp());
+    });
   }
 
   write(change: InventoryChange): Promise<void> {

@@ -133,7 +133,7 @@ async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOpti
       };
       return closeAfter(await openVolume(options.to, cli.env), async (volume) => {
         const archive = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
-        const settings = { source: origin, watch, each, stop, archive };
+        const settings = { source: origin, watch, each, stop, archive, volume };
         return mirrorEach(cli, { ...options, project: origin.project }, settings);
       });
     }

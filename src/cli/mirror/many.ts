@@ -21,6 +21,7 @@ import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import type { LinkedReceipt } from '../../evidence/export/receipt.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import { type ArchiveReport, archiveSchema, sumTransfers } from '../../report/many/archives.ts';
+import type { Volume } from '../../node/volume/volume.ts';
 import type { Cli } from '../cli.ts';
 import { readExportList } from '../shared/input/export-list.ts';
 import {
@@ -34,6 +35,7 @@ import {
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { formatRetry, type Progress, readErrorMessage, withProgress } from '../shared/output/progress.ts';
 import { checkTextfile, type Gauges, writeTextfile } from '../shared/output/textfile.ts';
+import { handleDeleted } from './deleted.ts';
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
 import { followMany, MirrorTally } from './progress.ts';
@@ -121,6 +123,7 @@ type ManySettings = {
   readonly each: MirrorEach;
   readonly stop: AbortController;
   readonly archive: InventoryLog;
+  readonly volume: Volume;
 };
 
 /**
@@ -137,15 +140,32 @@ export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettin
     const shown = followMany(progress, selection.wishes.length, totals, cli.now);
     const mirrorWatched = watchMirrors(cli, options.to, how, { progress, shown });
     try {
-      return await (options.queue === undefined
+      const mirrored = await (options.queue === undefined
         ? mirrorAlone(selection, mirrorWatched, options, totals)
         : mirrorShared(cli, options, how, { selection, mirrorWatched }));
+      return { ...mirrored, ...(await handleAllDeleted(cli, selection, options, how)) };
     } finally {
       await how.archive.flush();
     }
   });
   await writeArchive(cli, report);
   await writeTextfile(cli, options.textfile, 'mirror', listGauges(report));
+}
+
+async function handleAllDeleted(
+  cli: Cli,
+  { deleted = [] }: Selection,
+  options: ManyOptions,
+  { archive: inventory, volume: archive, watch }: ManySettings,
+): Promise<Pick<ArchiveReport, 'deletedAtSource'>> {
+  if (deleted.length === 0) return {};
+  const deletedAtSource = [];
+  for (const evidenceExportId of deleted) {
+    watch.events.write({ type: 'source-deleted', evidenceExportId });
+    const place = { inventory, archive, nowMs: cli.now() };
+    deletedAtSource.push(await handleDeleted(evidenceExportId, place, options));
+  }
+  return { deletedAtSource };
 }
 
 function listGauges({ complete, failed, untried, kept, left, transfer }: ArchiveReport): Gauges {

@@ -68,6 +68,18 @@ export const mirrorOptions = (now: () => number) => [
     '--s3-legal-hold',
     '--queue',
   ),
+  option(
+    '--deleted <rule>',
+    'with --all: what to do with mirrors of exports that the source deleted: keep; hold, so that nothing removes them; follow, remove them after --follow-after (default: keep)',
+  )
+    .choices(['keep', 'hold', 'follow'])
+    .needs('--all')
+    .conflicts('--from'),
+  option(
+    '--follow-after <duration>',
+    'with --deleted follow: the time since a run first saw the deletion, such as 90d',
+    parseDuration,
+  ).needs('--deleted follow'),
   option('--dry-run', 'write nothing and count the exports, files and bytes that would be fetched')
     .needs('--all', '--list')
     .conflicts('--check', '--queue', '--store', '--wait-lock', '--s3-retain-until', '--s3-legal-hold'),

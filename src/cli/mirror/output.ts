@@ -119,6 +119,7 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
 }
 
 export type Discovery = {
+  readonly deleted?: readonly string[];
   readonly left?: ReadonlyMap<string, number>;
   readonly kept?: number;
 };
@@ -179,6 +180,7 @@ const findArchiveExit = ({ exports, kept, codes }: ArchiveReport): ExitCode =>
 
 function formatArchive(report: ArchiveReport): string {
   const { exports, complete, failed, untried, kept, left, run, transfer, missing, failures } = report;
+  const { deletedAtSource = [] } = report;
   const states = Object.entries(left);
   return [
     alignFacts([
@@ -196,12 +198,20 @@ function formatArchive(report: ArchiveReport): string {
         missing &&
           `${countNoun(missing.exports, 'export')}, ${countNoun(missing.files, 'file')}, ${size(missing.bytes)}`,
       ],
+      ...deletedAtSource
+        .slice(0, MAX_DELETED)
+        .map(({ evidenceExportId, mirror }) => ['deleted', `${evidenceExportId}, mirror ${mirror}`] as const),
+      ['deleted', restOf(deletedAtSource.length - MAX_DELETED)],
       ['kept', kept === 0 ? undefined : `${countNoun(kept, 'export')} that the inventory names, not read`],
       ...(transfer === undefined ? [] : listTransferFacts(transfer)),
     ]),
     failures.length === 0 ? '' : formatFailures(failures, failed - failures.length),
   ].join('');
 }
+
+/** Deleted exports that are listed; the JSON has all. */
+const MAX_DELETED = 20;
+const restOf = (more: number): string | undefined => (more > 0 ? `and ${count(more)} more` : undefined);
 
 function listTransferFacts(
   transfer: NonNullable<ArchiveReport['transfer']>,

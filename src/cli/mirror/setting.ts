@@ -68,6 +68,8 @@ export function assertOneSelection(
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw usageError('one of these is needed: the id of an export, --list FILE, --all', 'Pass exactly one.');
+  if (options.deleted === 'follow' && options.followAfter === undefined)
+    throw usageError('--deleted follow needs --follow-after', 'Pass the time to wait, such as 90d.');
   assertQueue(options, to);
 }
 

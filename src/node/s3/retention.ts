@@ -57,13 +57,30 @@ export async function ensureRetained(bucket: Bucket, key: string, retention: Ret
   throw new DrillproofError('io.WRITE_FAILED', `the storage does not retain ${path} as requested`, { path });
 }
 
-async function checkRetained(bucket: Bucket, Key: string, retention: Retention): Promise<boolean> {
+const checkRetained = async (bucket: Bucket, key: string, retention: Retention): Promise<boolean> =>
+  isRetained(await readRetention(bucket, key), retention);
+
+async function readRetention(bucket: Bucket, Key: string): Promise<ReportedRetention> {
   const { client, sdk, name } = bucket;
   const head = new sdk.HeadObjectCommand({ Bucket: name, Key });
-  const reported = await client.send(head).catch((cause: unknown) => {
+  return client.send(head).catch((cause: unknown) => {
     throw s3Error(cause, bucket.nameOf(Key), 'read');
   });
-  return isRetained(reported, retention);
+}
+
+/**
+ * Checks that an object is not locked. Where objects are locked, S3 accepts a deletion, hides the object and keeps it.
+ * @throws DrillproofError `inventory.HELD`
+ */
+export async function assertUnlocked(bucket: Bucket, key: string): Promise<void> {
+  const reported = await readRetention(bucket, key);
+  const until = reported.ObjectLockRetainUntilDate;
+  const isHeld = reported.ObjectLockLegalHoldStatus === 'ON';
+  if (!isHeld && (until === undefined || until.getTime() <= (bucket.serverTimeMs() ?? 0))) return;
+  const why = isHeld ? 'by a legal hold' : `until ${until?.toISOString()}`;
+  throw new DrillproofError('inventory.HELD', `the storage holds ${bucket.nameOf(key)} ${why}`, {
+    path: key,
+  });
 }
 
 async function setRetention(bucket: Bucket, Key: string, { retain, legalHold }: Retention): Promise<void> {

@@ -26,7 +26,7 @@ import {
   streamObject,
 } from './objects.ts';
 import { keyIn, writeSmall, type Place } from './place.ts';
-import { needsLock, assertLockable, ensureRetained } from './retention.ts';
+import { needsLock, assertLockable, assertUnlocked, ensureRetained } from './retention.ts';
 import { loadSdk } from './sdk.ts';
 import { abortUploads, openUpload, uploadFile } from './upload.ts';
 
@@ -69,6 +69,21 @@ export const s3Volume = (bucket: Bucket, prefix: string, options: PrefixOptions 
   hold: () => holdPrefix(bucket, prefix, options.retention ?? {}),
   log: (path) => openLog(bucket, `${prefix}${path}`),
   stamps: (names) => stampPrefixes(bucket, prefix, names),
+  async assertRemovable() {
+    for await (const { key } of bucket.list(prefix)) await assertUnlocked(bucket, key);
+  },
+  async remove() {
+    const lease = await takeLease(bucket, prefix + LEASE, { prefix });
+    try {
+      for (const path of lease.tree.keys())
+        if (!path.startsWith(LEASE)) {
+          await lease.assertHeld();
+          await bucket.remove(prefix + path);
+        }
+    } finally {
+      await lease.release();
+    }
+  },
   child: (name) => s3Volume(bucket, `${prefix}${name}/`),
   split() {
     const [, parent = '', name = ''] = /^(.*?)([^/]*)\/?$/s.exec(prefix) ?? [];

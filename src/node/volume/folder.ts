@@ -41,6 +41,18 @@ export const folderVolume = (root: string): Volume => ({
   hold: () => holdFolder(root),
   log: (path) => openLog(join(root, path)),
   stamps: async (names) => new Map(names.map((name) => [name, stampFolder(join(root, name))])),
+  assertRemovable: () => Promise.resolve(),
+  async remove() {
+    const entry = lstatSync(root, { throwIfNoEntry: false });
+    if (entry === undefined) return;
+    if (!entry.isDirectory()) throw new DrillproofError('io.KIND', `${root} is not a folder`, { path: root });
+    const { release } = await holdFolder(root);
+    // The lock is released last, with its folder, so that no mirror begins in between.
+    for (const name of readdirSync(root)) if (name !== PRIVATE) await remove(join(root, name), true);
+    await release();
+    await remove(root, true);
+    await flushFolder(dirname(resolve(root)));
+  },
   child: (name) => folderVolume(join(root, name)),
   split: () => ({ parent: folderVolume(dirname(resolve(root))), name: basename(resolve(root)) }),
   close: () => Promise.resolve(),

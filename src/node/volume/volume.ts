@@ -58,6 +58,10 @@ export type Volume = {
    * child is missing. Files are not read; in a folder, bytes that change in place do not change it.
    */
   stamps(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Checks that the storage itself holds no file. @throws DrillproofError `inventory.HELD` */
+  assertRemovable(): Promise<void>;
+  /** Takes the lock and removes all files. @throws DrillproofError `io.LOCKED` */
+  remove(): Promise<void>;
   child(name: string): Volume;
   /** Splits it into its parent and its name. */
   split(): { readonly parent: Volume; readonly name: string };

@@ -31,6 +31,18 @@ export const archiveSchema = z.strictObject({
     z.strictObject({ exports: count, files: count, bytes: count }),
     'of a dry run: what is fetched',
   ),
+  deletedAtSource: allow(
+    z.array(
+      z.strictObject({
+        evidenceExportId: evidenceExportIdSchema,
+        mirror: z
+          .enum(['kept', 'held', 'removed', 'absent'])
+          .check(z.describe('what the archive has of it; held: a hold prevents its removal')),
+        deletedAtSourceAtMs: allow(count, 'when a run first saw it'),
+      }),
+    ),
+    'the exports that the source has deleted',
+  ),
   failures: z
     .array(
       z.strictObject({

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRetained } from '../../../src/node/s3/retention.ts';
+import { openVolume } from '../../../src/node/open-volume.ts';
 import { makeExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
@@ -91,5 +92,38 @@ describe('isRetained', () => {
     ['is true if nothing was requested', {}, {}, true],
   ])('%s', (_, facts, retention, answer) => {
     expect(isRetained(facts, retention)).toBe(answer);
+  });
+});
+
+const openMirror = (Bucket: string) => openVolume(s3.url(Bucket, 'a'), s3.env);
+
+describe('removing a mirror in S3', () => {
+  it.each([
+    ['a legal hold', { legalHold: true }],
+    ['retention', { retain: { mode: 'GOVERNANCE', untilMs } }],
+  ] as const)(
+    'is refused under %s of the storage, which would only hide the objects',
+    async (_, retention) => {
+      const Bucket = await makeLockedBucket();
+      await mirrorTo(sinkTo(s3, s3.url(Bucket, 'a'), { retention }), await source(makeExport()));
+      const before = [...(await objectsIn(s3, Bucket)).keys()];
+      expect((await failureOf((await openMirror(Bucket)).assertRemovable())).code).toBe('inventory.HELD');
+      expect([...(await objectsIn(s3, Bucket)).keys()]).toEqual(before);
+    },
+  );
+
+  it('removes every object of the mirror and no other, and not while another process writes to it', async () => {
+    const Bucket = await s3.bucket();
+    for (const prefix of ['a', 'ab'])
+      await mirrorTo(sinkTo(s3, s3.url(Bucket, prefix)), await source(makeExport()));
+    const volume = await openMirror(Bucket);
+    const { release } = await (await openMirror(Bucket)).hold();
+    expect((await failureOf(volume.remove())).code).toBe('io.LOCKED');
+    await release();
+    await volume.assertRemovable();
+    await volume.remove();
+    const keys = [...(await objectsIn(s3, Bucket)).keys()];
+    expect(keys.length).toBeGreaterThan(4);
+    expect(keys.filter((key) => !key.startsWith('ab/'))).toEqual([]);
   });
 });
