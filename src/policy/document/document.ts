@@ -291,14 +291,6 @@ const sections = {
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
     'complete: every trial and every attempt is present, without reruns',
   ),
-  challenge: section({
-    answered: z
-      .literal('once')
-      .check(
-        z.describe('each bundle answers one challenge of the ledger, and each challenge has one answer'),
-      ),
-    issuers: allow(conditions, 'only challenges of these issuers count'),
-  }),
   receipts: section(
     {
       chain: allow(z.literal('sound'), 'the receipts of every mirror form a sound chain'),
@@ -327,7 +319,7 @@ const setSchema = closeObject(
     anyOf: allow(nestedSets, 'all rules of one of these sets hold'),
     allOf: allow(nestedSets, 'all rules of every set hold'),
   },
-  { waivers: OUTSIDE, enforcement: OUTSIDE },
+  { waivers: OUTSIDE, enforcement: OUTSIDE, challenge: OUTSIDE },
 );
 const setsSchema = z.readonly(z.array(setSchema).check(z.minLength(1), z.maxLength(64)));
 
@@ -369,6 +361,14 @@ export const policySchema = closeObject({
     'policies that must hold too: a path relative to this file, and the SHA-256 of the file there',
   ),
   ...sections,
+  challenge: section({
+    answered: z
+      .literal('once')
+      .check(
+        z.describe('each bundle answers one challenge of the ledger, and each challenge has one answer'),
+      ),
+    issuers: allow(conditions, 'only challenges of these issuers count'),
+  }),
   summary: allow(summarySchema, 'summaries of other gates in place of evidence'),
   anyOf: allow(setsSchema, 'all rules of one of these sets must hold too'),
   allOf: allow(setsSchema, 'all rules of every set must hold too, each about the runs that it selects'),

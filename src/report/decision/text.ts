@@ -22,7 +22,7 @@ import { findGateCall, formatAsOf, formatFact, formatRunFact, formatTrust } from
 import { formatFirst, wrapLabel, sections, type Page } from '../text/page.ts';
 import { formatCaseFact, formatCase, buildFailuresSection, MAX_CASES } from '../text/findings.ts';
 import { formatParameters } from '../text/vsa.ts';
-import type { SignedBy } from '../../verify/report.ts';
+import type { SignedBy, SigningKey } from '../../verify/report.ts';
 import { escapeText } from '../printable.ts';
 import type { Detail } from '../text/text.ts';
 
@@ -161,6 +161,9 @@ function formatBasis(
 const formatBasisFact = (page: Page, label: string, value: string | undefined): string[] =>
   value === undefined ? [] : wrapLabel(page, `    ${label}: `, escapeText(value));
 
+const formatStamp = ({ stamp }: SigningKey): string =>
+  stamp === undefined ? '' : `; existed by ${isoTime(stamp.atMs)}, as ${stamp.authority} states`;
+
 const formatSigner = ({ issuer, keyId, issuedAtMs }: SignedBy): string =>
   `${issuer}, key ${keyId}, ${isoTime(issuedAtMs)}`;
 
@@ -200,7 +203,7 @@ function formatBundle(
       wrapLabel(
         page,
         '      signed by: ',
-        escapeText(`${formatSigner(key)}${key.in === 'dsse' ? ', in an envelope' : ''}`),
+        escapeText(`${formatSigner(key)}${key.in === 'dsse' ? ', in an envelope' : ''}${formatStamp(key)}`),
       ),
     ),
     ...(warnings === undefined ? [] : wrapLabel(page, '      warnings: ', warnings.join(', '))),

@@ -263,6 +263,14 @@ test('a response, other CMS, bytes after the end and every changed byte are refu
   }
 });
 
+test('a changed signature and a changed time are refused', async () => {
+  const token = tsa.stamp(data, { signer, others: [middle] });
+  const changed = (at: number): Uint8Array => token.map((byte, index) => (index === at ? byte ^ 1 : byte));
+  expect(await codesOf(changed(token.length - 3))).toEqual(['timestamp.SIGNATURE_INVALID']);
+  const time = Buffer.from(token).indexOf('20260601120000Z');
+  expect(await codesOf(changed(time + 3))).toEqual(['timestamp.SIGNATURE_INVALID']);
+});
+
 test('a store without certificates reports that nothing was checked', async () => {
   const token = tsa.stamp(data, { signer });
   const [result] = await verifyTimestamps([{ name: 'a.tst', token }], { asOfMs: AS_OF });

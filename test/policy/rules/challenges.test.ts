@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { evaluate } from '../../../src/policy/evaluate.ts';
+import { parsePolicy } from '../../../src/policy/resolve.ts';
 import { policyOf } from '../../../src/policy/policy.ts';
 import type { ChallengeLedger, Challenge } from '../../../src/verify/challenge/ledger.ts';
 import type { BundleReport } from '../../../src/verify/report.ts';
@@ -128,4 +129,11 @@ test('without a valid ledger, and for a single part, nothing is decided for good
   const policy = policyOf(documentOf({ challenge: { answered: 'once' } }));
   const alone = evaluate([inputOf(good())], policy, { asOfMs: AS_OF, ledger: ledgerOf([challenge()]) });
   expect(stateOf(alone, 'challenge.answered')).toBe('not_checked');
+});
+
+test('a set of rules cannot have the rule challenge, because it is about all runs', () => {
+  const set = { challenge: { answered: 'once' } };
+  const document = { schemaVersion: 1, kind: 'policy', anyOf: [set, { age: { run: '1h' } }] };
+  const parse = () => parsePolicy(Buffer.from(JSON.stringify(document)), 'policy.json');
+  expect(parse).toThrow(expect.objectContaining({ code: 'policy.INVALID' }));
 });
