@@ -520,8 +520,8 @@ test(
   },
 );
 
-test('the page is smaller than 710 kB, and the address from which it is opened is that of the build', async () => {
+test('the page is smaller than 760 kB, and the address from which it is opened is that of the build', async () => {
   const page = await readPage();
-  expect(page.length).toBeLessThan(710_000);
+  expect(page.length).toBeLessThan(760_000);
   expect(FILE_URL).toContain('dist/page');
 });

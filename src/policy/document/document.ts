@@ -414,7 +414,7 @@ export type PolicyDocument = z.infer<typeof policySchema>;
 export type Waiver = z.infer<typeof waiverSchema>;
 
 /** The published JSON Schema of a policy. */
-export const POLICY_SCHEMA_ROW = {
+export const POLICY_SCHEMA_ROW: SchemaRow = {
   name: 'policy',
   version: 1,
   title: 'Policy',
