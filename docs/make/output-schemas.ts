@@ -302,6 +302,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     }),
   },
   {
+    name: 'archive-changed',
+    version: 1,
+    title: 'Changed export of an archive',
+    description: 'Output of "drillproof archive hold", "release" and "remove" with --json.',
+    schema: product('archive.changed', { place: z.string(), export: inventoryRowSchema }),
+  },
+  {
     name: 'receipts-verified',
     version: 1,
     title: 'Report on the receipts of mirrors',

@@ -23,6 +23,12 @@ export type Log = {
   update(change: (content: Uint8Array) => Uint8Array): Promise<void>;
 };
 
+const whoSchema = z.strictObject({
+  by: z.string().check(z.minLength(1), z.maxLength(200)),
+  reason: z.string().check(z.minLength(1), z.maxLength(2000)),
+  atMs: atMsSchema,
+});
+
 /** An export in an archive. Its last row is the valid one. */
 export const inventoryRowSchema = z.strictObject({
   evidenceExportId: evidenceExportIdSchema,
@@ -35,10 +41,8 @@ export const inventoryRowSchema = z.strictObject({
   deletedAtSourceAtMs: allow(atMsSchema, 'when a run first saw that the source has deleted it'),
   removedAtMs: allow(atMsSchema),
   removedBecause: allow(z.string()),
-  hold: allow(
-    z.strictObject({ by: z.string(), reason: z.string(), atMs: atMsSchema }),
-    'while it is there, the mirror is not removed',
-  ),
+  hold: allow(whoSchema, 'while it is there, the mirror is not removed'),
+  released: allow(whoSchema, 'who released the last hold'),
 });
 export type InventoryRow = z.infer<typeof inventoryRowSchema>;
 

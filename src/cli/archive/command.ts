@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { digestOf } from '../../bytes/hash.ts';
@@ -8,7 +9,9 @@ import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { readFile } from '../../evidence/source.ts';
 import { type Acknowledgement, INVENTORY, type Inventory, InventoryLog } from '../../mirror/inventory.ts';
+import { removeMirror } from '../../mirror/removal.ts';
 import { openVolume } from '../../node/open-volume.ts';
+import type { Volume } from '../../node/volume/volume.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import { size } from '../../report/text/page.ts';
 import { describeSeen } from '../../scrub/known.ts';
@@ -29,11 +32,16 @@ const VERIFY = [
   ...STANDARD,
   option('--expect-head <digest>', 'require a line of the inventory with this SHA-256', parseDigest),
 ];
-const ACKNOWLEDGE = [
+const BY = [
   ...STANDARD,
-  option('--by <name>', 'who accepts the damage').required(),
-  option('--reason <text>', 'why it is accepted').required(),
+  option('--by <name>', 'who decides it', (value) => parseNote(value, 200)).required(),
+  option('--reason <text>', 'why, for the record', (value) => parseNote(value, 1_800)).required(),
 ];
+
+function parseNote(value: string, max: number): string {
+  if (value.trim() !== '' && value.length <= max) return value;
+  throw new InvalidArgumentError(`It must be 1 to ${max} characters.`);
+}
 
 export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
   archive
@@ -67,13 +75,82 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     .description('Record damage that the last scrub found as known, while exactly this is seen.')
     .argument('<place>', PLACE)
     .argument('<file>', 'name of a mirror, or of a file in it: evexp_…/receipts/….json')
-    .perform(ACKNOWLEDGE, (options, place: string, file: string) =>
-      acknowledge(cli, { place, file }, options),
-    )
+    .perform(BY, (options, place: string, file: string) => acknowledge(cli, { place, file }, options))
     .examples({
       'a damaged receipt':
         'drillproof archive acknowledge ./archive evexp_0123456789ab/receipts --by "Ana Ruiz" --reason "disk fault, ticket 812"',
     });
+  defineRowCommands(archive, cli);
+}
+
+/** Commands that change the row of one export in the inventory. */
+function defineRowCommands(archive: CliCommand, cli: Cli): void {
+  const id = 'evexp_0123456789ab';
+  const why = '--by "Ana Ruiz" --reason "case 812"';
+  const define = (name: keyof typeof ROWS, summary: string, description: string) =>
+    archive
+      .command(name)
+      .summary(summary)
+      .description(description)
+      .argument('<place>', PLACE)
+      .argument('<export>', 'id of the export')
+      .perform(BY, (options, place: string, evidenceExportId: string) =>
+        changeRow(cli, ROWS[name], { place, evidenceExportId }, options),
+      )
+      .examples({ 'an export': `drillproof archive ${name} ./archive ${id} ${why}` });
+  define(
+    'hold',
+    'prevent that a mirror is removed',
+    'Put a hold on a mirror. No command of drillproof removes it until the hold is released.',
+  );
+  define('release', 'release the hold of a mirror', 'Release the hold of a mirror, and record who did.');
+  define(
+    'remove',
+    'remove a mirror on purpose, with a record',
+    'Remove a mirror, unless a hold or the lock of the storage prevents it. The inventory keeps who and why.',
+  );
+}
+
+type Who = { readonly by: string; readonly reason: string };
+type Open = { readonly log: InventoryLog; readonly volume: Volume; readonly id: string };
+
+/** The changes of a row, by the command. */
+const ROWS = {
+  hold: ({ log, id }: Open, { by, reason }: Who) =>
+    log.edit(id, (row, atMs) => ({ ...row, hold: { by, reason, atMs } })),
+  release: ({ log, id }: Open, { by, reason }: Who) =>
+    log.edit(id, ({ hold, ...row }, atMs) => ({
+      ...row,
+      ...(hold !== undefined && { released: { by, reason, atMs } }),
+    })),
+  remove: ({ log, volume, id }: Open, { by, reason }: Who) =>
+    removeMirror(log, id, volume.child(id), `${by}: ${reason}`),
+} as const;
+
+async function changeRow(
+  cli: Cli,
+  change: (open: Open, who: Who) => Promise<void>,
+  { place, evidenceExportId: id }: { readonly place: string; readonly evidenceExportId: string },
+  { by, reason }: Who,
+): Promise<void> {
+  await closeAfter(await openVolume(place, cli.env), async (volume) => {
+    const log = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
+    const before = await log.read();
+    if (before === undefined) throw noInventory(place);
+    if (!before.exports.has(id))
+      throw usageError(`the inventory does not name ${id}`, 'Name an export that it lists.');
+    await change({ log, volume, id }, { by, reason });
+    const row = (await log.read())?.exports.get(id);
+    await writeProduct(
+      cli,
+      { kind: 'archive.changed', place, export: row },
+      alignFacts([
+        [row?.state === 'removed' ? 'removed' : 'mirror', id],
+        ['hold', row?.hold === undefined ? 'none' : `${row.hold.by}: ${row.hold.reason}`],
+        ['because', row?.removedBecause],
+      ]),
+    );
+  });
 }
 
 const noInventory = (place: string): DrillproofError =>
@@ -169,7 +246,7 @@ type Named = { readonly place: string; readonly file: string };
 async function acknowledge(
   cli: Cli,
   { place, file }: Named,
-  { by, reason }: OptionsOf<typeof ACKNOWLEDGE>,
+  { by, reason }: OptionsOf<typeof BY>,
 ): Promise<void> {
   const [mirror = '', ...steps] = file.split('/');
   const below = steps.join('/');

@@ -205,3 +205,35 @@ describe('scrub --repair-from without an attestation', () => {
     expect(result).not.toMatch(/^ *repaired/m);
   });
 });
+
+const change = (command: string, root: string, id = ID) =>
+  run(['archive', command, root, id, '--by', 'Ana', '--reason', 'case 7']);
+
+describe('archive hold, release and remove', () => {
+  test('a held mirror is not removed, and a released one is, with a record', async () => {
+    const { root } = await makeListed();
+    expect((await change('hold', root)).code).toBe(0);
+    await expectResult(change('remove', root), 3, 'inventory.HELD');
+    await expectResult(
+      run(['archive', 'hold', root, ID, '--by', 'x'.repeat(201), '--reason', 'x']),
+      2,
+      'usage.INVALID',
+    );
+    expect(await readdir(root)).toContain(ID);
+    expect((await change('release', root)).code).toBe(0);
+    expect((await change('remove', root)).code).toBe(0);
+    expect(await readdir(root)).not.toContain(ID);
+    const { exports } = await callJson(`archive list ${root}`);
+    const who = { by: 'Ana', reason: 'case 7', atMs: NOW };
+    expect(exports[0]).toMatchObject({ state: 'removed', removedBecause: 'Ana: case 7', released: who });
+    expect(exports[1]).toMatchObject({ state: 'held' });
+    expect((await run(`scrub ${root}`)).code).toBe(0);
+  });
+
+  test('an export that the inventory does not name is refused', async () => {
+    const { root } = await makeListed(1);
+    for (const command of ['hold', 'release', 'remove'])
+      await expectResult(change(command, root, exportId(7)), 2, 'usage.INVALID');
+    expect(await readdir(root)).toContain(ID);
+  });
+});

@@ -217,6 +217,9 @@ export async function tryEveryCommand(
   attempt('archive list archive');
   attempt('archive verify archive');
   attempt('archive acknowledge archive none --by me --reason none', 2);
+  for (const command of ['hold', 'release'])
+    attempt(`archive ${command} archive ${EXPORT} --by me --reason none`);
+  attempt('archive remove archive evexp_000000000000 --by me --reason none', 2);
   attempt('receipts list archive');
   attempt('receipts verify archive');
   attempt(`reports ${EXPORT} ${remote}`);
