@@ -38,7 +38,6 @@ export { renderText } from './report/text/text.ts';
 export { createSigner, type Signer } from './trust/key/signer.ts';
 export { importPublicKey, keyIdOf, publicKeyPem, type VerifyingKey } from './trust/key/key.ts';
 export { parseTrustStore, type Trust, trustStore, type TrustStore, trustStoreJwks } from './trust/store.ts';
-export type { TrustedCertificate } from './trust/certificate.ts';
 export type { Purpose, TrustedKey } from './trust/trusted-key.ts';
 export type {
   AttestationReport,
@@ -57,7 +56,6 @@ export type {
 } from './verify/report.ts';
 export type { Expectations, SecondOpinion, VerifyOptions } from './verify/options.ts';
 export { allFindings } from './verify/finding.ts';
-export type { CheckedTimestamp } from './verify/timestamps.ts';
 export { verifyAttestation, type VerifyAttestationOptions } from './verify/verify-attestation.ts';
 export { verifyDsse, type VerifyDsseOptions } from './verify/verify-dsse.ts';
 export { verifyExport, type VerifyExportOptions } from './verify/export/export.ts';

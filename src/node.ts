@@ -23,7 +23,7 @@ export { openFile } from './node/evidence/file-access.ts';
 export { openPartStore, type PartStore } from './node/volume/part-store.ts';
 export { openScrubArchive, type ScrubArchive } from './node/scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './node/verify-directory.ts';
-export { type TokenFile, verifyTimestamps, type VerifyTimestampsOptions } from './node/time/timestamps.ts';
+export { verifyTimestamps, type VerifyTimestampsOptions } from './node/time/timestamps.ts';
 export { zipExport } from './node/evidence/yazl-export.ts';
 export { secondOpinion } from './node/second-opinion/second-opinion.ts';
 export type { MirrorScrub } from './scrub/result.ts';

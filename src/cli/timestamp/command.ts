@@ -5,7 +5,7 @@ import { DrillproofError } from '../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { readFile } from '../../evidence/source.ts';
 import { DEFAULT_LIMITS } from '../../evidence/document.ts';
-import { buildRequest, readResponse, sendRequest } from '../../node/time/request.ts';
+import { buildTimestampRequest, readResponse, sendRequest } from '../../node/time/request.ts';
 import { loadLibrary, MAX_TOKEN_BYTES, parseToken } from '../../node/time/token.ts';
 import type { CheckedTimestamp } from '../../verify/timestamps.ts';
 import type { Cli } from '../cli.ts';
@@ -126,7 +126,7 @@ async function readStamped(cli: Cli, path: string): Promise<Uint8Array> {
 async function writeToken(cli: Cli, path: string, data: Uint8Array, options: Options): Promise<void> {
   const { tsa, response, out = nameToken(path), force = false } = options;
   await checkOutputFile(cli, out, force);
-  const { request, nonce } = buildRequest(data);
+  const { request, nonce } = buildTimestampRequest(data);
   const reply =
     response === undefined
       ? await fetchReply(cli, tsa ?? '', request, options)

@@ -14,7 +14,10 @@ const NONCE_HEAD = fromHex('0208');
 const CERTIFICATE_WANTED = fromHex('0101ff');
 
 /** A request for a token about bytes, and its nonce in hexadecimal. */
-export function buildRequest(data: Uint8Array): { readonly request: Uint8Array; readonly nonce: string } {
+export function buildTimestampRequest(data: Uint8Array): {
+  readonly request: Uint8Array;
+  readonly nonce: string;
+} {
   const nonce = randomBytes(8);
   nonce[0] = 0x40 | (nonce[0]! & 0x3f); // positive, and of eight bytes
   const digest = fromHex(digestOf(data).slice('sha256:'.length));

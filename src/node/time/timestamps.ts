@@ -1,4 +1,17 @@
-import { BYTES, checkArguments, defined, listOf, TEXT, withMembers } from '../../bytes/arguments.ts';
+import {
+  AMOUNT,
+  BYTES,
+  checkArguments,
+  defined,
+  listOf,
+  type MembersOf,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  TIME,
+  withMembers,
+} from '../../bytes/arguments.ts';
 import { digestOf, type Digest } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { TrustedCertificate } from '../../trust/certificate.ts';
@@ -12,6 +25,7 @@ import { loadLibrary, parseToken, readX509 } from './token.ts';
 /** A timestamp token (RFC 3161), and the name of its file. */
 export type TokenFile = { readonly name: string; readonly token: Uint8Array };
 
+/** The options of `verifyTimestamps`. Only `asOfMs` is required. */
 export type VerifyTimestampsOptions = {
   /** The time of the verification, a Date or ms since 1970: tokens of a later time are refused. */
   readonly asOfMs: number | Date;
@@ -21,6 +35,11 @@ export type VerifyTimestampsOptions = {
   readonly clockSkewMs?: number;
 };
 
+const OPTIONS: MembersOf<VerifyTimestampsOptions> = {
+  asOfMs: TIME,
+  trust: optional(OBJECT),
+  clockSkewMs: optional(AMOUNT),
+};
 const FILES = listOf(withMembers('a token with its name', { name: TEXT, token: BYTES }));
 
 /**
@@ -37,7 +56,7 @@ export async function verifyTimestamps(
   files: readonly TokenFile[],
   options: VerifyTimestampsOptions,
 ): Promise<readonly CheckedTimestamp[]> {
-  checkArguments({ files: FILES }, { files });
+  checkArguments({ files: FILES, options: optionsOf(OPTIONS) }, { files, options });
   const { trust } = options;
   const certificates = trust === undefined ? [] : (resolveTrust(trust).certificates ?? []);
   if (files.length === 0) return [];

@@ -1,3 +1,4 @@
+import { defined } from '../../../bytes/arguments.ts';
 import { existsSync } from 'node:fs';
 import { isS3Url } from '../../../node/s3/location.ts';
 import { verifyTimestamps, type VerifyTimestampsOptions } from '../../../node/time/timestamps.ts';
@@ -22,7 +23,7 @@ export async function readTimestamps(
     about,
     tokens = [],
   }: { readonly about: readonly string[]; readonly tokens?: readonly string[] | undefined },
-  options: VerifyTimestampsOptions,
+  { asOfMs, trust, clockSkewMs }: VerifyTimestampsOptions,
 ): Promise<readonly CheckedTimestamp[]> {
   const local = about.filter((path) => path !== '-' && !isS3Url(path));
   const names = new Set([
@@ -31,7 +32,7 @@ export async function readTimestamps(
   ]);
   const files = [];
   for (const name of names) files.push({ name, token: await readEvidenceInput(name, MAX_TOKEN_BYTES, cli) });
-  return verifyTimestamps(files, options);
+  return verifyTimestamps(files, { asOfMs, ...defined({ trust, clockSkewMs }) });
 }
 
 function findTokens(path: string): readonly string[] {
