@@ -20,7 +20,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   receipts: 27,
   signatures: 48,
   'strict-json': 109,
-  summaries: 47,
+  summaries: 48,
   timestamps: 32,
   'tool-sources': 44,
   'trust-stores': 72,

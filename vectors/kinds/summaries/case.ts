@@ -44,7 +44,16 @@ export const summary = (patch: Patch = {}): JsonObject =>
   patched(
     {
       _type: 'https://in-toto.io/Statement/v1',
-      subject: [{ name: 'evexp_000000000001', digest: { sha256: hex('manifest one') } }],
+      subject: [
+        {
+          name: 'evexp_000000000001',
+          digest: { sha256: hex('manifest one') },
+          annotations: {
+            'urn:drillproof:vsa:parameters': {},
+            'urn:drillproof:vsa:trust-store': { sha256: hex('trust store') },
+          },
+        },
+      ],
       predicateType: 'https://slsa.dev/verification_summary/v1',
       predicate: {
         verifier: { id: VERIFIER, version: { drillproof: '1.0.0' } },
@@ -57,8 +66,6 @@ export const summary = (patch: Patch = {}): JsonObject =>
         verificationResult: 'PASSED',
         verifiedLevels: ['DRILLPROOF_EVIDENCE_VERIFIED'],
         slsaVersion: '1.1',
-        'urn:drillproof:vsa:parameters': {},
-        'urn:drillproof:vsa:trust-store': { digest: { sha256: hex('trust store') } },
       },
     },
     patch,

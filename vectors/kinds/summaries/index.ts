@@ -36,7 +36,7 @@ const bothTrusted = storeText(
 
 const SUBJECT = { name: 'evexp_000000000001', digest: { sha256: MANIFEST.slice('sha256:'.length) } };
 
-const FIELD = '/predicate/urn:drillproof:vsa:parameters';
+const FIELD = '/subject/0/annotations/urn:drillproof:vsa:parameters';
 const PARAMETERS = { [FIELD]: { n: '2', age: '7d' } };
 
 const sound = (): Case[] => [
@@ -258,10 +258,14 @@ const malformed = (): Case[] => [
   ),
   invalid(
     'other-input',
-    { envelope: sealed({ '/subject/-': SECOND }) },
+    { envelope: sealed({ '/predicate/inputAttestations/-': { uri: 'urn:b', ...SECOND } }) },
     ['vsa.INVALID'],
-    ['Binding', 'a subject that was not judged'],
+    ['Binding', 'an input that is no subject'],
   ),
+  valid('artifact', { envelope: sealed({ '/subject/-': SECOND }) }, [
+    'Binding',
+    'a subject that is no input is an artifact that may be deployed',
+  ]),
   invalid(
     'no-inputs',
     { envelope: sealed({ '/predicate/inputAttestations': undefined }) },
