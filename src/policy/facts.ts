@@ -112,7 +112,7 @@ export type SummaryFact = Place & { readonly summary: SummaryFacts };
 
 export type Facts = {
   readonly asOfMs: number;
-  readonly ledger?: Pick<ChallengeLedger, 'verdict' | 'challenges'>;
+  readonly ledger?: Pick<ChallengeLedger, 'verdict' | 'challenges' | 'findings'>;
   /** The build that every required run must be of. */
   readonly artifact?: Digest;
   /** The runs of the last time. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { concatBytes } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import {
   type ChallengeLedger,
@@ -152,7 +152,7 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
       ['to do', codeEntry(code).action],
     ]),
   );
-  const head = `${verdict.toUpperCase().replace('_', ' ')} ledger of ${challenges.length} challenges, last ${challenges.at(-1)?.digest ?? 'none'}\n`;
+  const head = `${verdict.toUpperCase().replace('_', ' ')} ledger of ${countNoun(challenges.length, 'challenge')}, last ${challenges.at(-1)?.digest ?? 'none'}\n`;
   await writeProduct(cli, { ...ledger }, [head, ...problems].join(''));
 }
 

@@ -123,7 +123,10 @@ async function addCertificates(
     [
       ...names.map(({ keyId: id }, at) => [at === 0 ? 'added' : '', `${issuer}, certificate ${id}`] as const),
       ['valid for', 'timestamp'],
-      ['trust store', `${trust}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`],
+      [
+        'trust store',
+        `${trust}, ${countNoun(keys.length, 'key')}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`,
+      ],
       ['fingerprint', fingerprint],
     ],
   );

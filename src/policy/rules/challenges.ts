@@ -49,7 +49,7 @@ const describeLedger = ({ ledger }: Facts): Problem =>
     ? {
         state: 'failed',
         subject: 'challenges',
-        message: 'the ledger of challenges is not valid',
+        message: `the ledger of challenges is not valid: ${[...new Set(ledger.findings.map(({ code }) => code))].join(', ')}`,
         causes: UNWAIVABLE,
       }
     : {
