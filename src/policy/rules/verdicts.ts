@@ -57,12 +57,26 @@ function checkVerdict(
   const codes = [...new Set(causes.map(({ code }) => code))];
   const findings = codes.length > 0 ? codes : undefined;
   const values = { expected: required, actual: report.verdict, ...defined({ findings }) };
-  const message = `the verdict is ${report.verdict}`;
+  const message = `the verdict is ${report.verdict}${nameUnknownKeys(report)}`;
   if (report.verdict === 'incomplete') return { ...buildUnknown(place, message), ...values };
   return buildFailure(place, message, {
     ...values,
     ...defined({ causes: causes.length > 0 ? causes : undefined }),
   });
+}
+
+const MAX_KEYS = 3;
+
+/** Names the keys that no store has, each once, with the nearest trusted names. */
+function nameUnknownKeys(report: ExportReport | BundleReport): string {
+  const { parts = [] } = report.kind === 'export' ? report : {};
+  const findings = [report, ...parts].flatMap((part) => part.findings);
+  const names = findings.flatMap(({ code, message, expected, actual }) =>
+    code === 'trust.KEY_UNKNOWN' && actual !== undefined
+      ? [`; ${message}: ${actual}, trusted: ${expected || 'none'}`]
+      : [],
+  );
+  return [...new Set(names)].slice(0, MAX_KEYS).join('');
 }
 
 const KEEPS_INTACT: ReadonlySet<Code> = new Set(['bundle.UNSIGNED', 'trust.STORE_ABSENT']);
@@ -204,7 +218,7 @@ function checkSummary(
   const reason = error?.message ?? (reasons.includes(undefined) ? undefined : reasons.at(own));
   if (reason !== undefined)
     return buildFailure(fact, reason, {
-      ...defined({ findings: error && [error.code] }),
+      ...defined({ findings: error && [error.code], expected: error?.expected, actual: error?.actual }),
       causes: UNWAIVABLE,
     });
   if (rows.length === 0) return buildFailure(fact, 'the policy accepts no summary', { causes: UNWAIVABLE });

@@ -56,6 +56,10 @@ describe('a summary in the place of evidence', () => {
       problemsOf(rules, [inputWith(over)], rule);
     expect(check({ result: 'FAILED' })).toStrictEqual([{ ...base, expected: 'PASSED', actual: 'FAILED' }]);
     expect(check({ findings: [bad] })).toStrictEqual([{ ...base, findings: ['dsse.SUBJECT_MISMATCH'] }]);
+    const unknown = { ...findingOf('trust.KEY_UNKNOWN', 'summary'), expected: 'key a', actual: 'key b' };
+    expect(check({ findings: [unknown] })).toStrictEqual([
+      { ...base, findings: ['trust.KEY_UNKNOWN'], expected: 'key a', actual: 'key b' },
+    ]);
     expect(check({ verifierId: 'eve' })).toStrictEqual([base]);
     const two = { accepted: [{ ...row, threshold: 2, keys: [keyOf('one'), keyOf('two')] }] };
     const thumbprints = [keyOf('one'), keyOf('one'), keyOf('other')];

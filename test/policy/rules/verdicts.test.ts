@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceInput } from '../../../src/policy/facts.ts';
+import { memorySource } from '../../../src/evidence/source.ts';
+import { decisionRenderers } from '../../../src/report/decision-renderers.ts';
+import { verifyExport } from '../../../src/verify/export/export.ts';
 import { idOf } from '../../../vectors/make/bundle.ts';
+import { makeExport, makeSigner, makeTrust, NOW } from '../../support/evidence.ts';
 import {
   bundle,
+  decide,
   exportOf,
   findingOf,
   inputOf,
@@ -12,6 +17,7 @@ import {
   EXPORT,
   GONE,
   problemsOf,
+  violationsOf,
 } from '../make.ts';
 
 describe('a violation of a verdict', () => {
@@ -69,5 +75,45 @@ describe('a violation of a verdict', () => {
     expect(problemsOf({}, [input], 'verdict.bundles')).toMatchObject([
       { state, findings: [code], path: 'a.zip' },
     ]);
+  });
+});
+
+describe('a violation because of an unknown key', () => {
+  const [stranger, trusted] = [makeSigner(), makeSigner()];
+  const decideStranger = async () => {
+    const { files } = await makeExport({ signer: stranger, issuer: 'https://evil\u202e.example' });
+    const report = await verifyExport(memorySource(files), { asOfMs: NOW, trust: makeTrust(trusted) });
+    return decide({}, [{ name: 'export', report }], NOW);
+  };
+
+  it('names the key, its issuer and the nearest trusted names, in every format and escaped', async () => {
+    const decision = await decideStranger();
+    const messages = (['verdict.export', 'verdict.bundles'] as const).flatMap((rule) =>
+      violationsOf(decision, rule).map(({ message }) => message),
+    );
+    expect(messages).toHaveLength(3);
+    for (const message of messages)
+      expect(
+        [stranger.keyId, 'https://evil', trusted.keyId].filter((name) => !message.includes(name)),
+      ).toEqual([]);
+    for (const [format, render] of Object.entries(decisionRenderers)) {
+      const text = render(decision).replaceAll(/\s+/g, '');
+      expect(text, format).toContain(stranger.keyId);
+      expect(text, format).toContain(trusted.keyId);
+      if (format !== 'json') expect(text, format).not.toContain('\u202e');
+    }
+  });
+
+  it('names each of three keys once, and no more', () => {
+    const unknown = (name: string) => ({
+      ...findingOf('trust.KEY_UNKNOWN', ONE),
+      expected: '',
+      actual: `key ${name}`,
+    });
+    const findings = ['a', 'b', 'a', 'c', 'd'].map(unknown);
+    const bad = bundle(1, { ...unattested('failed'), findings });
+    const [violation] = violationsOf(decide({}, [inputOf(bad)]), 'verdict.bundles');
+    expect(violation?.message.match(/key \w(?=,)/g)).toEqual(['key a', 'key b', 'key c']);
+    expect(violation?.message).toMatch(/, trusted: none$/);
   });
 });
