@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto'; // not hash: the single file must start on old versions to refuse them
 import { type Digest, digestOf, digestStream } from '../../bytes/hash.ts';
 import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -54,7 +54,11 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
   // This comparison replaces a condition that the server never accepts.
   if (written.outcome === 'conflict' && before && (await bucket.facts(key))?.etag === before.etag)
     written = await bucket.put(key, bytes, options);
-  const content = { digest: digestOf(bytes), bytes: bytes.length, md5: hash('md5', bytes) };
+  const content = {
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    md5: createHash('md5').update(bytes).digest('hex'),
+  };
   await assertWritten(place, path, content, written);
 }
 
