@@ -1,4 +1,5 @@
 import { appendFile, stat } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import type { Answer, Decision } from '../../policy/decision.ts';
@@ -43,7 +44,8 @@ export async function writeDecision(
     ...defined({ category }),
   } as const;
   const render = async (format: DecisionFormat, look: typeof PLAIN): Promise<string> => {
-    const text = decisionRenderers[format](decision, { ...how, ...look });
+    const placed = IN_REPOSITORY.has(format) ? placeInRepository(decision) : decision;
+    const text = decisionRenderers[format](placed, { ...how, ...look });
     return format === 'json' && sign !== undefined ? sign(text) : text;
   };
   const shown = await render(outputs.shown, describeLook(cli, cli.stdout));
@@ -63,6 +65,36 @@ export async function writeDecision(
   if (options.reportOnly === true) await printNote(cli, 'report only: the exit code is 0 for every answer');
   await cli.stdout.write(shown);
   await reportUnwritten(cli, unwritten);
+}
+
+/** Formats whose readers look for each location in a repository, where an absolute path names no file. */
+const IN_REPOSITORY: ReadonlySet<DecisionFormat> = new Set(['github', 'gitlab', 'sarif']);
+
+/** The decision with relative paths for what is inside the working directory. */
+function placeInRepository(decision: Decision): Decision {
+  const { inputs, policy, rules } = decision;
+  return {
+    ...decision,
+    inputs: inputs.map((input) => ({ ...input, name: shortenPath(input.name) })),
+    policy: {
+      ...policy,
+      sources: policy.sources.map((source) => ({ ...source, path: shortenPath(source.path) })),
+    },
+    rules: rules.map((rule) => ({
+      ...rule,
+      violations: rule.violations.map(({ subject, path, ...violation }) => ({
+        ...violation,
+        subject: shortenPath(subject), // of an input that was not read, it is the path
+        ...defined({ path: path && shortenPath(path) }),
+      })),
+    })),
+  };
+}
+
+function shortenPath(path: string): string {
+  if (!isAbsolute(path)) return path;
+  const inside = relative('', path) || '.';
+  return isAbsolute(inside) || /^\.\.(?:[/\\]|$)/.test(inside) ? path : inside;
 }
 
 const PLAIN = { color: false, width: Infinity };

@@ -252,6 +252,32 @@ describe('the output of gate', () => {
     expect(await readFile('summary.md', 'utf8')).toContain('drillproof gate: YES');
   });
 
+  it.each(['github', 'gitlab', 'sarif'] as const)(
+    'names files inside the working directory by relative paths in %s, however they were given',
+    async (format) => {
+      const inside = process.cwd();
+      const show = async (words: string) => (await gate(`${words} --format ${format}`)).stdout;
+      const part = `${inside}/export/parts/evidence_000000000002.zip`;
+      const policy = `--policy ${inside}/any.yaml`;
+      // SARIF has the options as they were given, too.
+      for (const words of [`${inside}/export`, part, ...(format === 'sarif' ? [] : [policy])]) {
+        const shown = await show(words);
+        expect(shown, words).toBe(await show(words.replace(`${inside}/`, '')));
+        expect(shown, words).not.toContain(inside);
+      }
+      const absent = { github: 'file=absent,', gitlab: '"path": "absent"', sarif: '"uri": "absent"' }[format];
+      expect(await show(`${inside}/absent`)).toContain(absent);
+      expect(await show(`${inside}-other/export`)).toContain(`${inside}-other/export`);
+      expect(await show(`${inside}/../absent`)).toContain('/absent');
+    },
+  );
+
+  it('names files as they were given in text and JSON', async () => {
+    const path = `${process.cwd()}/export`;
+    expect((await decide(path)).inputs).toMatchObject([{ name: path }]);
+    expect((await gate(path)).stdout.replaceAll(/\s+/g, '')).toContain(path);
+  });
+
   it('has the category of --sarif-category in SARIF', async () => {
     const { stdout } = await gate('good --format sarif --sarif-category nightly');
     expect(stdout).toContain('"id": "nightly/"');
