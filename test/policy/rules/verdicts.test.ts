@@ -78,6 +78,12 @@ describe('a violation of a verdict', () => {
   });
 });
 
+const unknown = (name: string) => ({
+  ...findingOf('trust.KEY_UNKNOWN', ONE),
+  expected: '',
+  actual: `key ${name}`,
+});
+
 describe('a violation because of an unknown key', () => {
   const [stranger, trusted] = [makeSigner(), makeSigner()];
   const decideStranger = async () => {
@@ -105,11 +111,6 @@ describe('a violation because of an unknown key', () => {
   });
 
   it('names each of three keys once, and no more', () => {
-    const unknown = (name: string) => ({
-      ...findingOf('trust.KEY_UNKNOWN', ONE),
-      expected: '',
-      actual: `key ${name}`,
-    });
     const findings = ['a', 'b', 'a', 'c', 'd'].map(unknown);
     const bad = bundle(1, { ...unattested('failed'), findings });
     const [violation] = violationsOf(decide({}, [inputOf(bad)]), 'verdict.bundles');
