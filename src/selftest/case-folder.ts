@@ -100,6 +100,7 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
   },
   attestations: { attestation: { name: 'attestation.json', as: 'text' }, trust },
   timestamps: { attestation: { name: 'attestation.json', as: 'text' }, trust },
+  challenges: { ledger: { name: 'ledger.jsonl', as: 'text' }, trust },
   bundles: { zip: { name: 'part.zip', as: 'base64' }, trust },
   exports: { zip: { name: 'export.zip', as: 'base64' }, trust },
   summaries: { envelope: { name: 'envelope.json', as: 'text' }, trust },

@@ -6,6 +6,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   'bundle-manifests': 63,
   bundles: 84,
   'canonical-json': 59,
+  challenges: 29,
   cursors: 57,
   'der-signatures': 58,
   dsse: 99,

@@ -5,7 +5,7 @@ import { listCodes, readVectors } from './read.ts';
 
 /** The namespaces of codes about bytes that can be published. */
 const NAMESPACES =
-  'encoding json zip trust attestation bundle dsse object run coverage export bag part local-report receipt expect policy vsa timestamp tool-source'.split(
+  'encoding json zip trust attestation bundle dsse object run coverage export bag part local-report receipt expect policy vsa timestamp challenge tool-source'.split(
     ' ',
   );
 
@@ -83,7 +83,6 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   scrub: 'the folder of an archive and its journal',
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
-  challenge: 'ledgers, whose tests sign them',
   transport: 'the network',
   usage: 'the arguments of a command',
 };

@@ -7,7 +7,7 @@ import { drillproof, useEvidenceFolder } from '../cli/make.ts';
 import { COUNTS } from '../vectors/counts.ts';
 
 /** The kinds that are no evidence, or that only a policy needs. */
-const OTHERS = ['cursors', 'policies', 'summaries', 'timestamps', 'tool-sources'];
+const OTHERS = ['challenges', 'cursors', 'policies', 'summaries', 'timestamps', 'tool-sources'];
 /** The modules that verify parts and exports. The others are about bags, receipts, warnings, the command and the selftest. */
 const CORE = ['archive', 'bundles', 'documents', 'exports', 'trust'];
 const MOST_LINES = { core: 910, all: 1_310 };

@@ -5,6 +5,7 @@ import { base64url } from './base64url.ts';
 import { bundleManifests } from './bundle-manifests.ts';
 import { bundles } from './bundles/index.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { challenges } from './challenges.ts';
 import { cursors } from './cursors.ts';
 import { derSignatures } from './der-signatures.ts';
 import { dsse } from './dsse/index.ts';
@@ -49,5 +50,6 @@ export const KINDS: readonly Kind[] = [
   policies,
   summaries,
   timestamps,
+  challenges,
   toolSources,
 ];

@@ -9,10 +9,12 @@ import { parseExportManifest, selectionDigest } from '../../evidence/export/mani
 import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
 import { verifyTimestamps } from '../../node/time/timestamps.ts';
 import { findStamp, resolveSettings, type SecondOpinion } from '../../verify/options.ts';
+import { verifyLedger } from '../../verify/challenge/ledger.ts';
 import { verifyAttestation } from '../../verify/verify-attestation.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
 import { bytesOfBase64, type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
 import { createClient } from '../../client/client.ts';
+import { typedDigestSchema } from '../../contract/scalars.ts';
 import type { LocalReportItem } from '../../contract/resources/evidence.ts';
 
 const attestationShape = z.object({
@@ -48,6 +50,18 @@ async function testTimestamps(input: z.infer<typeof timestampShape>): Promise<Ou
   const report = verifyAttestation(attestation, { asOfMs, ...trusted, timestamps });
   const stamp = findStamp(resolveSettings({ asOfMs, timestamps }), toUtf8(attestation));
   return { ...makeOutcome(report.verdict, [report]), ...defined({ stampedAtMs: stamp?.atMs }) };
+}
+
+const ledgerShape = z.object({
+  ledger: z.string(),
+  trust: z.exactOptional(z.string()),
+  asOfMs: z.int(),
+  expectLast: z.exactOptional(typedDigestSchema),
+});
+
+function testLedger({ ledger, trust, ...rest }: z.infer<typeof ledgerShape>): Outcome {
+  const report = verifyLedger(toUtf8(ledger), { ...rest, ...trustOf(trust) });
+  return makeOutcome(report.verdict, [report]);
 }
 
 const toolShape = z.object({
@@ -190,6 +204,7 @@ export const documentsKinds: Readonly<Record<string, Kind>> = {
     ['with a second opinion', (input) => testAttestation(input, { secondOpinion })],
   ),
   timestamps: defineKind(timestampShape, ['tokens', testTimestamps]),
+  challenges: defineKind(ledgerShape, ['ledger', testLedger]),
   'tool-sources': defineKind(toolShape, ['resource', testToolSource]),
   cursors: defineKind(
     shape,
