@@ -30,6 +30,9 @@ export type BlobTree = {
   readonly folders: readonly string[];
 };
 
+/** Whether a file has the name of a timestamp token. */
+export const isToken = (path: string): boolean => path.endsWith('.tst');
+
 /** The size of all files. */
 export const countBytes = (trees: readonly BlobTree[]): number =>
   trees.flatMap(({ files }) => [...files.values()]).reduce((sum, { size }) => sum + size, 0);

@@ -346,12 +346,16 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await using page = await openPage(browser);
     const around = `${name}-around`;
     await cp(at('export'), at(`${around}/export`), { recursive: true });
-    await writeFiles(around, { 'letter.txt': Buffer.from('Here it is.') });
+    await writeFiles(around, {
+      'letter.txt': Buffer.from('Here it is.'),
+      'export.tst': Buffer.from('not checked'),
+    });
     await page.chooseFolder(await listFiles(around), at(around));
     await page.choose('#keys-input', [at('trust.json')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.saveReport()).toBe(await runJson(['verify', 'export', ...TRUST]));
-    expect(await page.text('#evidence-name')).toContain('1 other file will not be verified');
+    expect(await page.text('#evidence-name')).toContain('2 other files will not be verified');
+    expect(await page.text('#warnings')).toContain('The page does not check timestamps (export.tst)');
   });
 
   test('the page verifies several exports and parts as the command does, and looks inside each', async () => {

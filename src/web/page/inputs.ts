@@ -3,7 +3,7 @@ import { isExportPath, type OtherKind, recognizeKind, START_BYTES } from '../../
 import { equalBytes } from '../../zip/read/extra.ts';
 import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
-import { type BlobTree, countBytes, readDroppedTree, readFileTree } from '../sources.ts';
+import { type BlobTree, countBytes, isToken, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
 import { explainError, getElement, makeElement, showMessage } from './elements.ts';
 import { requestKeyLines } from './workers.ts';
@@ -11,6 +11,7 @@ import { requestKeyLines } from './workers.ts';
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
 let trees: readonly BlobTree[] = [];
+let tokens: readonly string[] = [];
 const keys: ChosenKey[] = [];
 /** Settles when all chosen and dropped files are read: a verification must not begin with half of them. */
 let pending: Promise<unknown> = Promise.resolve();
@@ -73,6 +74,7 @@ function connectDrop(id: string, take: (transfer: DataTransfer) => Promise<void>
 function chooseTree(chosen: BlobTree | undefined): void {
   notifyChange();
   trees = chosen === undefined ? [] : findEvidence(chosen);
+  tokens = [...(chosen?.files.keys() ?? [])].filter(isToken);
   getElement('evidence-name', HTMLElement).textContent =
     chosen === undefined ? 'Nothing chosen' : describeTrees(chosen.files.size);
 }
@@ -117,7 +119,11 @@ function findEvidence(chosen: BlobTree): readonly BlobTree[] {
     ...exports,
     ...zips.map((name) => ({ name, files: new Map([[name, files.get(name)!]]), folders: [] })),
   ];
-  return all.length === 0 ? [chosen] : all;
+  if (all.length > 0) return all;
+  const rest = new Map([...files].filter(([path]) => !isToken(path)));
+  const [only = chosen.name] = rest.keys();
+  if (rest.size === 0 || rest.size === files.size) return [chosen];
+  return [{ ...chosen, name: rest.size === 1 ? only : chosen.name, files: rest }];
 }
 
 const MAX_NAMES = 5;
@@ -201,6 +207,7 @@ export async function readRequest(nowMs: number): Promise<Request> {
     trees,
     keys: keys.map(readKey),
     envelopes,
+    tokens,
     asOfMs,
     page: document.querySelector<HTMLMetaElement>('meta[name=digest]')!.content,
     ...(manifestDigest && { manifestDigest }),

@@ -15,6 +15,8 @@ export type Request = {
   readonly keys: readonly KeyFile[];
   /** DSSE files that carry signatures outside the evidence. */
   readonly envelopes: readonly File[];
+  /** Names of chosen files that could be timestamp tokens, which the page does not check. */
+  readonly tokens: readonly string[];
   readonly asOfMs: number;
   readonly manifestDigest?: string;
   /** What the file of the page states as its SHA-256. */

@@ -42,7 +42,7 @@ import {
   recognizeKind,
   START_BYTES,
 } from '../../evidence/source.ts';
-import { type BlobTree, type ChosenEvidence, openTree } from '../sources.ts';
+import { type BlobTree, type ChosenEvidence, isToken, openTree } from '../sources.ts';
 import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
 import { viewPart, viewReport } from './view.ts';
 import { blobAccess, BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
@@ -69,7 +69,7 @@ export type VerifiedRequest = {
 export async function verifyRequest(request: Request, context: RequestContext): Promise<VerifiedRequest> {
   const [first] = request.trees;
   if (request.trees.length === 1) {
-    const saved = await openSavedReport(first!);
+    const saved = await openSavedReport(first!, request);
     if (saved !== undefined) return saved;
     if (await holdsSignedReports(first!)) return verifySignedReports(request);
   }
@@ -83,10 +83,14 @@ export async function verifyRequest(request: Request, context: RequestContext): 
   for (const [name, evidence] of opened)
     results.push({ path: name, evidence, report: await verify(name, evidence) });
   const inside = await Promise.all(opened.map(([, evidence]) => findKeysInside(evidence, request.keys)));
-  const notes = [...new Set(inside.flat())].map(
+  const keyNotes = [...new Set(inside.flat())].map(
     (file) =>
       `The file ${escapeText(file)} is also inside the evidence. Use keys that you received separately: the sender of the evidence could have added their own.`,
   );
+  const notes = [
+    ...keyNotes,
+    ...warnOfTokens([...request.tokens, ...(await listTokens(opened.map(([, evidence]) => evidence)))]),
+  ];
   return results.length === 1 ? showResult(results[0]!, trust, notes) : showResults(results, request, notes);
 }
 
@@ -173,11 +177,32 @@ function showResults(
   };
 }
 
+/** The tokens in the evidence itself, also if it is one ZIP file. */
+async function listTokens(evidence: readonly ChosenEvidence[]): Promise<readonly string[]> {
+  const sources = evidence.flatMap((each) => (each.kind === 'export' ? each.source : []));
+  const files = await Promise.all(sources.map((source) => source.files()));
+  return files.flat().flatMap(({ path }) => (isToken(path) ? path : []));
+}
+
+/** One warning, however many tokens there are: no result is better because of them. */
+function warnOfTokens(paths: readonly string[]): readonly string[] {
+  const names = new Set(paths.map((path) => path.split('/').at(-1) ?? path));
+  const [first] = names;
+  if (first === undefined) return [];
+  const more = names.size > 1 ? ` and ${names.size - 1} more` : '';
+  return [
+    `The page does not check timestamps (${escapeText(first)}${more}). The command "drillproof verify" does.`,
+  ];
+}
+
 const SAVED =
   'This is a saved report, shown as it states itself. Nothing was verified now, and anyone could have written it: verify the evidence, or a signed report.';
 
 /** Opens a JSON report on evidence that was saved before; `undefined` for anything else. */
-async function openSavedReport({ files }: BlobTree): Promise<VerifiedRequest | undefined> {
+async function openSavedReport(
+  { files }: BlobTree,
+  { tokens }: Request,
+): Promise<VerifiedRequest | undefined> {
   const [file] = files.values();
   if (files.size !== 1 || file === undefined) return undefined;
   if (recognizeKind(await readStart(file, START_BYTES)) !== 'a report of drillproof') return undefined;
@@ -188,7 +213,7 @@ async function openSavedReport({ files }: BlobTree): Promise<VerifiedRequest | u
   const verified = {
     view: { ...view, title: `saved: ${view.title}` },
     json: stableJson(report),
-    notes: [SAVED],
+    notes: [SAVED, ...warnOfTokens(tokens)],
   };
   return { verified, renderPage: () => renderReportPage(report) };
 }
@@ -222,13 +247,13 @@ const isDocuments = ({ files }: BlobTree): boolean =>
   files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
 
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
-async function verifySignedReports({ trees, keys, asOfMs }: Request): Promise<VerifiedRequest> {
+async function verifySignedReports({ trees, keys, asOfMs, tokens }: Request): Promise<VerifiedRequest> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
   const files = await Promise.all(Array.from(trees[0]!.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
   const { verdict } = chain;
   const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)), isOpen: false };
-  const verified = { view, json: stableJson(chain), notes: [] };
+  const verified = { view, json: stableJson(chain), notes: warnOfTokens(tokens) };
   return { verified, renderPage: () => renderChainPage(chain) };
 }
 

@@ -31,13 +31,17 @@ test.each([
   port1.close();
 });
 
-const verify = (name: string, files: Readonly<Record<string, Uint8Array | string>>) => {
+const verify = (
+  name: string,
+  files: Readonly<Record<string, Uint8Array | string>>,
+  tokens: readonly string[] = [],
+) => {
   const entries = Object.entries(files).map(
     ([path, bytes]) => [path, new Blob([bytes as BlobPart])] as const,
   );
   const tree = { name, files: new Map(entries), folders: [] };
   const context = { ports: [], onRead: () => {}, onOpen: () => {}, onProgress: () => {} };
-  return verifyRequest({ trees: [tree], keys: [], envelopes: [], asOfMs: 0 }, context);
+  return verifyRequest({ trees: [tree], keys: [], envelopes: [], tokens, asOfMs: 0 }, context);
 };
 
 test.each([
@@ -63,4 +67,28 @@ test.each<[string, string, string]>([
   const bytes = name === 'folder' ? 'kind: policy\n' : Uint8Array.of(0x80, 0, 1, 2);
   const { verified } = await verify(name, { [path]: bytes });
   expect(JSON.parse(verified.json)).toMatchObject({ verdict: 'failed' });
+});
+
+const part = { 'parts/evidence_000000000001.zip': 'damaged' };
+test.each<[string, Readonly<Record<string, string>>, readonly string[], string | undefined]>([
+  ['without tokens', part, [], undefined],
+  ['with a token next to the evidence', part, ['part.zip.tst'], 'part.zip.tst'],
+  ['with a token inside the evidence', { ...part, 'manifest.json.tst': '' }, [], 'manifest.json.tst'],
+  ['with a token that is listed twice', { ...part, 'a.tst': '' }, ['folder/a.tst'], 'a.tst'],
+  ['with two tokens', part, ['a.tst', 'b.tst'], 'a.tst and 1 more'],
+  ['with a token whose name commands a terminal', part, ['\u001b[2J.tst'], '\\u{1b}[2J.tst'],
+])('evidence %s has at most one warning, and the same result', async (_, files, tokens, named) => {
+  vi.stubGlobal('VERSION', '0');
+  const { verified } = await verify('folder', files, tokens);
+  const warning = `The page does not check timestamps (${named}). The command "drillproof verify" does.`;
+  expect(verified.notes).toEqual(named === undefined ? [] : [warning]);
+  expect(verified.view.verdict).toBe('failed');
+});
+
+test('a saved report next to its token is shown with the warning', async () => {
+  vi.stubGlobal('VERSION', '0');
+  const { verified } = await verify('folder', part);
+  const saved = await verify('saved.json', { 'saved.json': verified.json }, ['saved.json.tst']);
+  expect(saved.verified.notes).toHaveLength(2);
+  expect(saved.verified.notes[1]).toContain('saved.json.tst');
 });
