@@ -81,6 +81,20 @@ it('the verifier in Python fails an export after one byte of a part has changed'
   writeFileSync(path, before);
 });
 
+it('the verifier in Python refuses a trust store with certificates of time authorities', () => {
+  const path = dir.path('trust.json');
+  const before = readFileSync(path, 'utf8');
+  writeFileSync(path, JSON.stringify({ ...(JSON.parse(before) as object), certificates: [] }));
+  const command = ['-m', 'drillproof_verify', dir.path('part-1.zip'), '--trust', path];
+  const { status, stdout, stderr } = spawnSync('python3', command, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('trust.STORE_INVALID');
+  writeFileSync(path, before);
+});
+
 it('the verifier in Python stays short enough to read', () => {
   const files = globSync('drillproof_verify/*.py', { cwd: PACKAGE });
   const countLines = (names: readonly string[]) =>
