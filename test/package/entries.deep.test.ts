@@ -17,7 +17,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 /** The specifiers of the imports of a built module. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:from\s*|import\s*\(?\s*)["']([^"']+)["']/g)].map((match) => match[1]!);
+  return [...text.matchAll(/(?:^|[\s}*])(?:from\s*|import\s*\(?\s*)["']([^"']+)["']/g)].map(
+    (match) => match[1]!,
+  );
 }
 
 /** The modules that a built entry loads, with `#` names resolved by the condition `default`. */

@@ -88,7 +88,7 @@ img.plot{border:1px solid var(--line);border-radius:.4rem}
 table,caption,tbody,tr,tbody th,td{display:block}
 thead{display:none}
 tr{border-bottom:1px solid var(--line);padding:.4rem 0}
-tbody th,td{border:0;padding:.1rem 0;min-width:0}
+tbody th,td{border:0;padding:.1rem .4rem .1rem 0;min-width:0}
 tbody th{font-weight:600}
 .scroll{overflow:visible}
 td::before{content:attr(data-title) ": ";color:var(--soft)}
