@@ -324,9 +324,11 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
 
   test('the page opens a saved report, and states that nothing was verified', async () => {
     await using page = await openPage(browser);
-    await page.choose('#file', [at('saved.report.json')]);
+    await writeFiles('.', { 'saved.report.json.tst': Buffer.from('not checked') });
+    await page.choose('#file', [at('saved.report.json'), at('saved.report.json.tst')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.text('#warnings')).toContain('Nothing was verified now');
+    expect(await page.text('#warnings')).toContain('does not check timestamps (saved.report.json.tst)');
     expect(await page.evaluate('document.title')).toBe('saved: verified - drillproof');
     expect(await page.saveReport()).toBe(await readFile('saved.report.json', 'utf8'));
   });
