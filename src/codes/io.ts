@@ -116,6 +116,10 @@ export const ioCodes = {
     'The target folder contains something other than a mirror of this export.',
     'Choose an empty folder, or the folder of the earlier mirror.',
   ),
+  'mirror.BAG_INFO_DIFFERS': cite('docs/archive/mirror.md, BagIt').usage(
+    'The fields in bag-info.txt of the bag are not those of the run, or they are damaged.',
+    'Pass the same --bag-info as before. To change the fields, remove bag-info.txt and mirror again.',
+  ),
   'mirror.TARGET_INCOMPLETE': cite('docs/archive/mirror.md').missing(
     'A file of the export is missing or damaged in the mirror.',
     'Run the mirror again without --check; it fetches what is missing or damaged.',

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bagSink } from '../../src/mirror/bag-sink.ts';
+import type { BagField } from '../../src/evidence/export/checksums.ts';
 import type { MirrorSink } from '../../src/mirror/sink.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { verifyDirectory } from '../../src/node/verify-directory.ts';
@@ -17,8 +18,12 @@ const VALIDATOR = join(import.meta.dirname, 'bagit-check.py');
 const validate = (folder: string): string =>
   spawnSync('python3', [VALIDATOR, folder], { encoding: 'utf8' }).stdout;
 const { evidenceExportId } = exportRef;
-const bagIn = (folder: string): MirrorSink =>
-  bagSink(mirrorDirectory(folder), { tool: 'drillproof/test', evidenceExportId });
+const bagIn = (folder: string, info?: readonly BagField[]): MirrorSink =>
+  bagSink(mirrorDirectory(folder), {
+    tool: 'drillproof/test',
+    evidenceExportId,
+    ...(info !== undefined && { info }),
+  });
 
 async function makeBag() {
   const folder = await newFolder();
@@ -108,5 +113,68 @@ describe('a mirror as a BagIt bag', () => {
     const report = await verifyDirectory(folder, { asOfMs: Date.now(), depth: 'digest', jobs: 2 });
     expect(report.findings.map(({ code }) => code)).toContain('bag.PAYLOAD_MISMATCH');
     expect(report.verdict).toBe('failed');
+  });
+});
+
+const INFO: readonly BagField[] = [
+  ['Source-Organization', 'Acme: Drills'],
+  ['Contact-Name', 'Ana Ruíz'],
+  ['Contact-Name', 'Bo Li'],
+];
+const DIFFERS = { code: 'mirror.BAG_INFO_DIFFERS' };
+
+describe('the fields of the user in a bag', () => {
+  async function makeBagWithInfo() {
+    const folder = await newFolder();
+    const server = await source(sample);
+    const again = (info?: readonly BagField[]) => mirror(server, folder, { to: bagIn(folder, info) });
+    await again(INFO);
+    const file = join(folder, 'bag-info.txt');
+    return {
+      folder,
+      file,
+      again,
+      readLines: async () => (await readFile(file, 'utf8')).split('\n').slice(3, -1),
+    };
+  }
+  const LINES = INFO.map((field) => field.join(': '));
+
+  it('are written in order, and a run with the same fields or a repair keeps them', async () => {
+    const { folder, again, readLines } = await makeBagWithInfo();
+    for (const info of [INFO, undefined]) {
+      await rm(join(folder, 'data', 'SHA256SUMS')); // adds a receipt, which changes Payload-Oxum
+      await again(info);
+      expect(await readLines()).toEqual(LINES);
+      expect(validate(folder)).toBe('valid\n');
+    }
+  });
+
+  it.each([
+    ['no fields', []],
+    ['another value', INFO.with(1, ['Contact-Name', 'Eve'])],
+    ['another order', INFO.toReversed()],
+    ['one more', [...INFO, ['Bag-Size', '1 kB'] as const]],
+  ])('are not changed by a run with %s', async (_, info) => {
+    const { folder, again, file, readLines } = await makeBagWithInfo();
+    const before = await filesOf(folder);
+    expect(await failureOf(again(info))).toMatchObject(DIFFERS);
+    expect(await filesOf(folder)).toEqual(before);
+    await rm(file);
+    await again(info);
+    expect(await readLines()).toEqual(info.map((field) => field.join(': ')));
+    expect(validate(folder)).toBe('valid\n');
+  });
+
+  it('that were damaged get no new tag manifest', async () => {
+    const { again, file } = await makeBagWithInfo();
+    await writeFile(file, (await readFile(file, 'utf8')).replace('Ana', 'Anb'));
+    for (const info of [INFO, undefined]) expect(await failureOf(again(info))).toMatchObject(DIFFERS);
+  });
+
+  it('that another program folded are the same fields', async () => {
+    const { again, file, readLines } = await makeBagWithInfo();
+    await writeFile(file, (await readFile(file, 'utf8')).replace('Acme: Drills', 'Acme:\r\n\tDrills'));
+    await again(INFO);
+    expect(await readLines()).toEqual(LINES);
   });
 });

@@ -52,9 +52,18 @@ type WatchedMirror = (
 /** Lists the settings that must be equal on all machines of a run. */
 function listFacts({ baseUrl }: ManySettings['source'], options: ManyOptions) {
   const { project, to, bagit = false, withoutLocalReports = false } = options;
+  const bagInfo = options.bagInfo?.map((field) => field.join('='));
   const { s3RetainUntil = null, s3LockMode = null, s3LegalHold = false } = options;
   const retention = { s3RetainUntil, s3LockMode, s3LegalHold };
-  return { source: baseUrl, project, to: describePlace(to), bagit, withoutLocalReports, ...retention };
+  return {
+    source: baseUrl,
+    project,
+    to: describePlace(to),
+    bagit,
+    withoutLocalReports,
+    ...retention,
+    ...defined({ bagInfo }),
+  };
 }
 
 /** An export never changes, so its id and the expected digest of its manifest identify the work. */

@@ -1,4 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import * as z from 'zod/mini';
+import type { BagField } from '../../evidence/export/checksums.ts';
+import { BAG_SINK_FIELDS } from '../../mirror/bag-sink.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import {
   parseDigest,
@@ -13,6 +16,14 @@ import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts'
 
 const SINK = [
   option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/'),
+  option(
+    '--bag-info <name=value>',
+    'with --bagit: field of bag-info.txt, such as Source-Organization, Contact-Name or Bagging-Date',
+    parseBagField,
+  )
+    .repeat()
+    .needs('--bagit')
+    .conflicts('--check', '--dry-run'),
   option(
     '--s3-retain-until <time>',
     'retain every object until then with the object lock of the bucket',
@@ -94,6 +105,22 @@ export const mirrorOptions = (now: () => number) => [
   option('--without-local-reports', 'omit local reports; verify then fails, and names each as missing'),
 ];
 export type MirrorCommandOptions = OptionsOf<ReturnType<typeof mirrorOptions>>;
+
+/** Parses `NAME=VALUE` without characters that break or hide a line. `Bagging-Date` is a date. */
+function parseBagField(text: string): BagField {
+  const [, name = '', value = ''] =
+    /^([A-Za-z][A-Za-z0-9-]{0,63})=(\S[^\p{C}\p{Zl}\p{Zp}]{0,999})$/u.exec(text) ?? [];
+  const label = name.toLowerCase();
+  if (name === '' || value.trim() !== value)
+    throw new InvalidArgumentError(
+      'It must be NAME=VALUE: a name of letters, digits and hyphens, and one line of at most 1,000 characters.',
+    );
+  if (BAG_SINK_FIELDS.has(label))
+    throw new InvalidArgumentError(`${name} is written by the mirror. Omit it.`);
+  if (label === 'bagging-date' && !z.iso.date().safeParse(value).success)
+    throw new InvalidArgumentError('Bagging-Date must be a date such as 2026-06-30.');
+  return [name, value];
+}
 
 /** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
 function parseTimeOrAge(value: string, now: () => number): number {

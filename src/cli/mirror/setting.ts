@@ -41,7 +41,8 @@ export async function openSetting(cli: Cli, options: MirrorCommandOptions) {
   };
   return async (evidenceExportId: string, to: string): Promise<Omit<MirrorOptions, 'client'>> => {
     const sink = openSink(to);
-    return { ...common, to: options.bagit === true ? bagSink(sink, { tool, evidenceExportId }) : sink };
+    const { bagit, bagInfo: info = [] } = options;
+    return { ...common, to: bagit === true ? bagSink(sink, { tool, evidenceExportId, info }) : sink };
   };
 }
 
@@ -64,6 +65,13 @@ export function assertOneSelection(
   options: MirrorCommandOptions,
 ): void {
   const { list, all, from, to } = options;
+  const labels = (options.bagInfo ?? []).map(([label]) => label.toLowerCase());
+  const twice = ONCE.find((once) => labels.indexOf(once) !== labels.lastIndexOf(once));
+  if (twice !== undefined || labels.length > MAX_FIELDS)
+    throw usageError(
+      twice === undefined ? `more than ${MAX_FIELDS} --bag-info` : `two --bag-info ${twice}`,
+      'Omit some.',
+    );
   if (from !== undefined && list === undefined && all === undefined) return;
   const ways = [evidenceExportId, list, all].filter((way) => way !== undefined);
   if (ways.length !== 1)
@@ -72,6 +80,10 @@ export function assertOneSelection(
     throw usageError('--deleted follow needs --follow-after', 'Pass the time to wait, such as 90d.');
   assertQueue(options, to);
 }
+
+/** Fields of a bag that should not repeat (RFC 8493 §2.2.2). */
+const ONCE = ['bagging-date', 'bag-size', 'bag-group-identifier', 'bag-count'];
+const MAX_FIELDS = 64;
 
 /** Opens the targets of a run: folders, or prefixes of one bucket. */
 async function openSinks(cli: Cli, options: MirrorCommandOptions): Promise<(to: string) => MirrorSink> {

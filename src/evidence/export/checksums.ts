@@ -89,8 +89,11 @@ export const formatBagDeclaration = (): Uint8Array =>
 /** The bytes of a payload or tag manifest (RFC 8493 §2.1.3), sorted by path from the root of the bag. */
 export const formatBagManifest = (rows: Iterable<Checksum>): Uint8Array => formatRows(rows, encodePath);
 
+/** An element of `bag-info.txt`, such as `Contact-Name` (RFC 8493 §2.2.2). */
+export type BagField = readonly [label: string, value: string];
+
 /** The bytes of `bag-info.txt` (RFC 8493 §2.2.2): one element a line, in the order given. */
-export function formatBagInfo(elements: readonly (readonly [label: string, value: string])[]): Uint8Array {
+export function formatBagInfo(elements: readonly BagField[]): Uint8Array {
   return toUtf8(elements.map(([label, value]) => `${label}: ${value.replaceAll(/\s+/g, ' ')}\n`).join(''));
 }
 

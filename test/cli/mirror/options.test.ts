@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -27,6 +28,73 @@ it('mirror --bagit makes a bag that a validator of RFC 8493, sha256sum and verif
   expect(execFileSync('python3', [VALIDATOR, served.path('bag')], { encoding: 'utf8' })).toBe('valid\n');
   const verified = await served.run('verify bag --trust trust.json --jobs 1');
   expect([verified.code, verified.stdout.split(' ')[0]]).toEqual([0, 'VERIFIED']);
+});
+
+/** Reads the elements of bag-info.txt by RFC 8493 §2.2.2. */
+const readInfo = (bag: string): readonly (readonly string[])[] =>
+  readFileSync(join(served.path(bag), 'bag-info.txt'), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => /^([^:]+): (.+)$/.exec(line)!.slice(1));
+
+it('mirror --bag-info adds fields to the bag, which stay the same in later runs', async () => {
+  const withInfo = (...fields: string[]) =>
+    served.run([
+      ...`mirror ${id} --project prj_000000000001 --url ${served.url} --to fields --bagit`.split(' '),
+      ...fields.flatMap((field) => ['--bag-info', field]),
+    ]);
+  const fields = ['Source-Organization=Acme = Co', 'Bagging-Date=2026-11-28'];
+  expect((await withInfo(...fields)).code).toBe(0);
+  const info = readInfo('fields');
+  expect(info.map(([label]) => label)).toEqual([
+    'Bag-Software-Agent',
+    'External-Identifier',
+    'Payload-Oxum',
+    'Source-Organization',
+    'Bagging-Date',
+  ]);
+  expect(info.slice(3).map((field) => field.join('='))).toEqual(fields);
+  expect(execFileSync('python3', [VALIDATOR, served.path('fields')], { encoding: 'utf8' })).toBe('valid\n');
+  expect((await served.run('verify fields --trust trust.json --jobs 1')).code).toBe(0);
+  expect((await withInfo(...fields)).code).toBe(0);
+  await expectResult(withInfo(), 2, 'mirror.BAG_INFO_DIFFERS');
+  expect(readInfo('fields')).toEqual(info);
+});
+
+it.each([
+  'Contact-Name',
+  'Contact-Name=',
+  '=Ana',
+  'Contact Name=Ana',
+  'Contact:Name=Ana',
+  'Contact-Name= Ana',
+  'Contact-Name=Ana ',
+  'Contact-Name=Ana\n Ruiz',
+  'Contact-Name=Ana\rPayload-Oxum: 1.1',
+  'Contact-Name=Ana\u001b[2J',
+  'Contact-Name=Ana\u202e',
+  'Contact-Name=Ana\u2028Ruiz',
+  `Contact-Name=${'x'.repeat(1001)}`,
+  `${'x'.repeat(65)}=Ana`,
+  'Payload-Oxum=1.1',
+  'payload-oxum=1.1',
+  'External-Identifier=x',
+  'Bag-Software-Agent=x',
+  'Bagging-Date=yesterday',
+  'Bagging-Date=2026-02-30',
+])('mirror refuses --bag-info %j', async (field) => {
+  const line = `mirror ${id} --project prj_000000000001 --url ${served.url} --to refused --bagit`.split(' ');
+  await expectResult(served.run([...line, '--bag-info', field]), 2, 'usage.INVALID');
+  await expect(readdir(served.path('refused'))).rejects.toThrow('ENOENT');
+});
+
+it.each([
+  ['without --bagit', '--bag-info A=b'],
+  ['with --check', '--bagit --check --bag-info A=b'],
+  ['with two dates', '--bagit --bag-info Bagging-Date=2026-01-01 --bag-info bagging-date=2026-01-02'],
+  ['more than 64 times', `--bagit ${'--bag-info A=b '.repeat(65).trim()}`],
+])('mirror refuses --bag-info %s', async (_, words) => {
+  await expectResult(mirror(`--to refused ${words}`), 2, 'usage.INVALID');
 });
 
 describe('mirror --check', () => {
