@@ -15,9 +15,10 @@ import { formatAddress, openReplicas } from '../shared/input/replicas.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { readToolName, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
+import { watchFailure } from '../shared/output/textfile.ts';
 import { openEvents } from './events.ts';
-import { mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
-import { assertComplete, formatIncomplete, formatReceipt, writeCheck } from './output.ts';
+import { listTransfer, mirrorEach, type MirrorEach, type MirrorWatch } from './many.ts';
+import { assertComplete, describeTransfer, formatIncomplete, formatReceipt, writeCheck } from './output.ts';
 import { type MirrorCommandOptions, mirrorOptions } from './options.ts';
 import { followCheck, followMirror, MirrorTally } from './progress.ts';
 import { assertOneSelection, openSetting, readExportRef } from './setting.ts';
@@ -59,12 +60,16 @@ async function mirror(
   options: MirrorCommandOptions,
 ): Promise<void> {
   assertOneSelection(evidenceExportId, options);
-  const origin = await openOrigin(cli, evidenceExportId, options);
-  try {
-    await mirrorOrigin(cli, origin, options);
-  } finally {
-    await origin.close?.();
-  }
+  const totals = new MirrorTally();
+  const gauges = () => listTransfer(describeTransfer(totals));
+  await watchFailure(cli, { file: options.textfile, command: 'mirror', gauges }, async () => {
+    const origin = await openOrigin(cli, evidenceExportId, options);
+    try {
+      await mirrorOrigin(cli, origin, options, totals);
+    } finally {
+      await origin.close?.();
+    }
+  });
 }
 
 type Source = { readonly client: MirrorClient; readonly exportRef: ExportRef };
@@ -112,12 +117,17 @@ async function openOrigin(
   return { baseUrl, project, exports: (...list) => client.exports(...list), open };
 }
 
-async function mirrorOrigin(cli: Cli, origin: Origin, options: MirrorCommandOptions): Promise<void> {
+async function mirrorOrigin(
+  cli: Cli,
+  origin: Origin,
+  options: MirrorCommandOptions,
+  totals: MirrorTally,
+): Promise<void> {
   const { baseUrl, exportRef } = origin;
   const stop = new AbortController();
   const signal = AbortSignal.any([cli.signal, stop.signal]);
   const setting = await openSetting({ ...cli, signal }, options);
-  const watch: MirrorWatch = { events: openEvents(cli), totals: new MirrorTally() };
+  const watch: MirrorWatch = { events: openEvents(cli), totals };
   watch.events.write({ type: 'run-started', tool: await readToolName(), source: baseUrl });
   await reportEnd(watch, async () => {
     if (exportRef === undefined) {

@@ -34,7 +34,7 @@ import {
 } from '../shared/options/queue.ts';
 import { createInterruptedError } from '../shared/output/failure.ts';
 import { formatRetry, type Progress, readErrorMessage, withProgress } from '../shared/output/progress.ts';
-import { checkTextfile, type Gauges, writeTextfile } from '../shared/output/textfile.ts';
+import { type Gauges, writeTextfile } from '../shared/output/textfile.ts';
 import { handleDeleted } from './deleted.ts';
 import type { MirrorEvents } from './events.ts';
 import { buildArchiveReport, type Discovery, describeTransfer, writeArchive } from './output.ts';
@@ -141,7 +141,6 @@ type ManySettings = {
  */
 export async function mirrorEach(cli: Cli, options: ManyOptions, how: ManySettings): Promise<void> {
   const { events, totals } = how.watch;
-  await checkTextfile(cli, options.textfile);
   const verb = options.check === true || options.dryRun === true ? 'checked' : 'mirrored';
   const report = await withProgress(cli, verb, 'exports', async (progress) => {
     const selection = await selectExports(cli, how, options, createRetryNotes(progress, events));
@@ -177,11 +176,16 @@ async function handleAllDeleted(
   return { deletedAtSource };
 }
 
-function listGauges({ complete, failed, untried, kept, left, transfer }: ArchiveReport): Gauges {
+const listGauges = ({ complete, failed, untried, kept, left, transfer }: ArchiveReport): Gauges => ({
+  exports: ['Exports of the last run, by what happened.', { complete, failed, untried, kept }],
+  unavailable_exports: ['Exports that the source does not serve, by their state.', left],
+  ...listTransfer(transfer),
+});
+
+/** What a run received, also one that ended with an error. */
+export function listTransfer(transfer: ArchiveReport['transfer']): Gauges {
   const { fetched = 0, resumed = 0, linked = 0, transferredBytes = 0 } = transfer ?? {};
   return {
-    exports: ['Exports of the last run, by what happened.', { complete, failed, untried, kept }],
-    unavailable_exports: ['Exports that the source does not serve, by their state.', left],
     fetched_files: ['Files that the last run fetched.', fetched + resumed + linked],
     transferred_bytes: ['Bytes that the last run received.', transferredBytes],
   };

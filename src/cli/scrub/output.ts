@@ -48,7 +48,7 @@ export async function writeScrub(
   await writeTextfile(cli, textfile, 'scrub', listGauges(totals));
 }
 
-function listGauges({ outcomes, read, readBytes, left, faults, moreFaults }: ScrubProduct): Gauges {
+export function listGauges({ outcomes, read, readBytes, left, faults, moreFaults }: ScrubTotals): Gauges {
   const open = faults.filter((fault) => isError(fault) && fault.repair !== 'repaired');
   return {
     mirrors: ['Mirrors of the last run, by their outcome.', outcomes],
@@ -132,7 +132,7 @@ type TalliedFault = ScrubReport['faults'][number];
 const MAX_FAULTS = 10_000;
 
 type ScrubTotals = Omit<ScrubReport, 'schemaVersion' | 'kind' | 'place' | 'outcome' | 'run'>;
-type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
+export type Tally = { readonly totals: ScrubTotals; readonly add: (result: MirrorScrub) => void };
 
 export function createTally({ strays, inventory }: Pick<ScrubArchive, 'strays' | 'inventory'>): Tally {
   const sums = {

@@ -31,10 +31,10 @@ import {
 import { openReportSigning, REPORT_OUTPUT, REPORT_SIGNING } from '../shared/input/signing.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { type Progress, withProgress } from '../shared/output/progress.ts';
-import { checkTextfile, textfileOption } from '../shared/output/textfile.ts';
+import { textfileOption, watchFailure } from '../shared/output/textfile.ts';
 import { planOutputs } from '../shared/output/targets.ts';
 import { readToolName } from '../shared/output/product.ts';
-import { createTally, joinPath, type ScrubProduct, writeScrub } from './output.ts';
+import { createTally, joinPath, listGauges, type ScrubProduct, type Tally, writeScrub } from './output.ts';
 
 const [URL, PROJECT, ...REMOTE] = remoteOptions();
 const SOURCE = '--repair-from source';
@@ -90,8 +90,20 @@ export const SCRUB = [
 type ScrubCommandOptions = OptionsOf<typeof SCRUB>;
 
 export async function scrub(cli: Cli, place: string, options: ScrubCommandOptions): Promise<void> {
+  let tally: Tally | undefined;
+  const gauges = () => (tally === undefined ? {} : listGauges(tally.totals));
+  await watchFailure(cli, { file: options.textfile, command: 'scrub', gauges }, () =>
+    scrubPlace(cli, place, options, (archive) => (tally = createTally(archive))),
+  );
+}
+
+async function scrubPlace(
+  cli: Cli,
+  place: string,
+  options: ScrubCommandOptions,
+  openTally: (archive: ScrubArchive) => Tally,
+): Promise<void> {
   const { journal, jobs, textfile } = options;
-  await checkTextfile(cli, textfile);
   const outputs = await planOutputs(cli, options);
   const sign = await openReportSigning(cli, options, outputs);
   assertQueue(options, place);
@@ -112,7 +124,8 @@ export async function scrub(cli: Cli, place: string, options: ScrubCommandOption
     const digests = [...(listed ?? [])].flatMap(([id, digest]) =>
       digest === undefined ? [] : [[id, digest] as const],
     );
-    const work = { place, archive, settings, repairs, stop, expectManifests: new Map(digests) };
+    const tally = openTally(archive);
+    const work = { place, archive, settings, repairs, stop, tally, expectManifests: new Map(digests) };
     await writeScrub(cli, await scrubAll(cli, work, options), place, {
       outputs,
       ...defined({ sign, textfile }),
@@ -129,12 +142,13 @@ type ScrubWork = {
   readonly settings: ScrubOptions;
   readonly repairs: Repairs | undefined;
   readonly stop: AbortController;
+  readonly tally: Tally;
   readonly expectManifests: ReadonlyMap<string, string>;
 };
 
 const scrubAll = (cli: Cli, work: ScrubWork, options: ScrubCommandOptions): Promise<ScrubProduct> =>
   withProgress(cli, 'scrubbed', 'mirrors', async (progress) => {
-    const { totals, add } = createTally(work.archive);
+    const { totals, add } = work.tally;
     const { inventoryFault } = work.archive;
     if (inventoryFault !== undefined) add(reportInventory(inventoryFault));
     const scrubSome = createScrubber(work, options, progress);

@@ -52,3 +52,26 @@ it('scrub --textfile has what was read, the faults, and the last success', async
   expect(await readGauge(file, 'scrub_faults')).toBe(1);
   expect(await readGauge(file, 'scrub_last_success_timestamp_seconds')).toBe(NOW / SECOND);
 });
+
+it('a run that ends with an error is in the textfile, without a new time of success', async () => {
+  const { root } = await makeArchive();
+  const folder = await newFolder();
+  for (const [command, line] of [
+    ['mirror', (place: string) => `mirror --all --from ${place} --to ${folder}/copy`],
+    ['scrub', (place: string) => `scrub ${place}`],
+  ] as const) {
+    const file = join(folder, `${command}.prom`);
+    const run = async (place: string, atMs: number) =>
+      (await call(`${line(place)} --textfile ${file}`, { now: () => atMs })).code;
+    const read = (name: string) => readGauge(file, `${command}_${name}`);
+    const absent = join(folder, 'absent');
+    const failed = await run(absent, NOW);
+    expect([2, 3]).toContain(failed);
+    expect(await read('last_run_exit_code')).toBe(failed);
+    expect(await read('last_success_timestamp_seconds')).toBeNaN();
+    expect(await run(root, NOW + SECOND)).toBe(0);
+    expect(await run(absent, NOW + 2 * SECOND)).toBe(failed);
+    expect(await read('last_run_timestamp_seconds')).toBe(NOW / SECOND + 2);
+    expect(await read('last_success_timestamp_seconds')).toBe(NOW / SECOND + 1);
+  }
+});

@@ -4,6 +4,7 @@ import { createNumbers, formatExposition } from '../../../server/telemetry/metri
 import type { Cli } from '../../cli.ts';
 import { EXIT } from '../../exit.ts';
 import { option } from '../options/option.ts';
+import { describeFailure } from './failure.ts';
 import { checkOutputFile, writeOutputFile } from './output-file.ts';
 
 /** The option of a command whose runs Prometheus watches. */
@@ -20,8 +21,28 @@ export type Gauges = Readonly<Record<string, Gauge>>;
 
 const SUCCESS = 'last_success_timestamp_seconds';
 
-export async function checkTextfile(cli: Cli, file: string | undefined): Promise<void> {
+type Failed = {
+  readonly file: string | undefined;
+  readonly command: string;
+  /** Gives the numbers of a run that ended with an error. */
+  readonly gauges: () => Gauges;
+};
+
+/** Checks that the file can be written, and runs the command. Its work writes the file, unless it ends with an error. */
+export async function watchFailure(
+  cli: Cli,
+  { file, command, gauges }: Failed,
+  work: () => Promise<void>,
+): Promise<void> {
   if (file !== undefined) await checkOutputFile(cli, file, true);
+  try {
+    await work();
+  } catch (error) {
+    const { exit: exitCode } = describeFailure(error, cli.signal.aborted);
+    // The error of the command matters more than that of the file.
+    await writeTextfile({ ...cli, exitCode }, file, command, gauges()).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Writes the numbers of a run that has set its exit code. A run that failed keeps the time of the last success. */
