@@ -275,7 +275,13 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     schema: product('archive.listed', {
       place: z.string(),
       ...inventoryHead,
-      exports: z.array(inventoryRowSchema),
+      exports: z.array(
+        z.extend(inventoryRowSchema, {
+          readAtMs: z.exactOptional(
+            atMsSchema.check(z.describe('when a scrub last began to read it to its end; absent with --at')),
+          ),
+        }),
+      ),
       acknowledged: z.array(acknowledgementSchema),
     }),
   },

@@ -18,7 +18,7 @@ import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
 import { memorySource, type SourceFile } from '../evidence/source.ts';
 import { INVENTORY, type Inventory, type InventoryRow, parseInventory } from '../mirror/inventory.ts';
-import { openJournal } from '../scrub/journal.ts';
+import { openJournal, readTimes } from '../scrub/journal.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
@@ -42,6 +42,8 @@ export type ScrubArchive = {
   readonly strays: readonly string[];
   /** Selects a mirror, without reading it. */
   open(name: string): ScrubPlace;
+  /** Reads from the journal when each mirror was last read; in milliseconds since 1970, by its name. */
+  readTimes(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 };
 
@@ -60,7 +62,7 @@ const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
   env: optional(OBJECT),
 };
 
-const JOURNAL = 'archive.jsonl';
+export const JOURNAL = 'archive.jsonl';
 
 /** Names that identify a mirror, complete or not. */
 const SIGNS: ReadonlySet<string> = new Set([
@@ -147,6 +149,7 @@ async function openArchive(
         close: () => Promise.resolve(),
       };
     },
+    readTimes: () => readTimes(logs.log(JOURNAL)),
     close: () => volume.close(),
   };
 }

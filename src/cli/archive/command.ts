@@ -9,12 +9,14 @@ import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { readFile } from '../../evidence/source.ts';
 import { type Acknowledgement, INVENTORY, type Inventory, InventoryLog } from '../../mirror/inventory.ts';
+import { JOURNALS } from '../../evidence/export/receipt.ts';
 import { removeMirror } from '../../mirror/removal.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import type { Volume } from '../../node/volume/volume.ts';
-import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
+import { JOURNAL, openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import { size } from '../../report/text/page.ts';
 import { describeSeen } from '../../scrub/known.ts';
+import { readTimes } from '../../scrub/journal.ts';
 import { scrubMirror } from '../../scrub/mirror.ts';
 import { ifReadable, isError } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
@@ -159,24 +161,35 @@ const noInventory = (place: string): DrillproofError =>
 const openLog = async (cli: Cli, place: string) => {
   const volume = await openVolume(place, cli.env);
   const log = new InventoryLog(volume.log(INVENTORY), await readToolName(), cli.now);
-  return { log, close: () => volume.close() };
+  return { log, volume, close: () => volume.close() };
 };
 
 const describeHead = ({ number, head, atMs }: Inventory) => ({ number, ...defined({ head }), atMs });
 
 async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Promise<void> {
-  const inventory = await closeAfter(await openLog(cli, place), ({ log }) => log.read(at));
+  const { inventory, times } = await closeAfter(await openLog(cli, place), async ({ log, volume }) => ({
+    inventory: await log.read(at),
+    // The journal has only the last time.
+    times:
+      at === undefined ? await readTimes(volume.child(JOURNALS).log(JOURNAL)) : new Map<string, number>(),
+  }));
   if (inventory === undefined) throw noInventory(place);
-  const exports = [...inventory.exports.values()];
+  const exports = [...inventory.exports.values()].map((row) => ({
+    ...row,
+    ...defined({ readAtMs: times.get(row.evidenceExportId) }),
+  }));
   const acknowledged = [...inventory.acknowledged.values()];
-  const rows = exports.map(({ evidenceExportId, state, mirroredAtMs, files, bytes, manifestDigest }) => [
-    evidenceExportId,
-    state,
-    isoTime(mirroredAtMs),
-    count(files),
-    size(bytes),
-    manifestDigest,
-  ]);
+  const rows = exports.map(
+    ({ evidenceExportId, state, mirroredAtMs, readAtMs, files, bytes, manifestDigest }) => [
+      evidenceExportId,
+      state,
+      isoTime(mirroredAtMs),
+      readAtMs === undefined ? '-' : isoTime(readAtMs),
+      count(files),
+      size(bytes),
+      manifestDigest,
+    ],
+  );
   const held = exports.filter(({ state }) => state === 'held');
   const lines = alignFacts([
     ['archive', place],
@@ -185,7 +198,7 @@ async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Pr
     ['head', inventory.head],
     ['known', acknowledged.length === 0 ? undefined : countNoun(acknowledged.length, 'acknowledged fault')],
   ]);
-  const table = formatTable(['EXPORT', 'STATE', 'MIRRORED', 'FILES', 'SIZE', 'MANIFEST'], rows);
+  const table = formatTable(['EXPORT', 'STATE', 'MIRRORED', 'LAST READ', 'FILES', 'SIZE', 'MANIFEST'], rows);
   const json = { kind: 'archive.listed', place, ...describeHead(inventory), exports, acknowledged };
   await writeList(cli, json, `${lines}${table}`);
 }

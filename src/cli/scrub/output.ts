@@ -28,13 +28,19 @@ type Writing = {
   readonly outputs?: Outputs<ReportFormat>;
   readonly sign?: SignText;
   readonly textfile?: string | undefined;
+  readonly oldestReadMs?: number;
 };
 
 export async function writeScrub(
   cli: Cli,
   totals: ScrubProduct,
   place: string,
-  { outputs = { shown: cli.format, files: [], force: false, paths: [] }, sign, textfile }: Writing = {},
+  {
+    outputs = { shown: cli.format, files: [], force: false, paths: [] },
+    sign,
+    textfile,
+    oldestReadMs = 0,
+  }: Writing = {},
 ): Promise<void> {
   const outcome = findWorstOutcome(totals);
   cli.exitCode = EXITS[outcome];
@@ -45,7 +51,13 @@ export async function writeScrub(
     html: () => renderScrubPage(product),
   };
   await writeRenderings(cli, outputs, render, sign);
-  await writeTextfile(cli, textfile, 'scrub', listGauges(totals));
+  await writeTextfile(cli, textfile, 'scrub', {
+    ...listGauges(totals),
+    oldest_read_timestamp_seconds: [
+      'When the mirror was last read that was read longest ago; 0 if one was never read.',
+      oldestReadMs / 1000,
+    ],
+  });
 }
 
 export function listGauges({ outcomes, read, readBytes, left, faults, moreFaults }: ScrubTotals): Gauges {

@@ -126,14 +126,22 @@ async function scrubPlace(
     );
     const tally = openTally(archive);
     const work = { place, archive, settings, repairs, stop, tally, expectManifests: new Map(digests) };
-    await writeScrub(cli, await scrubAll(cli, work, options), place, {
+    const totals = await scrubAll(cli, work, options);
+    await writeScrub(cli, totals, place, {
       outputs,
+      ...(textfile !== undefined && { oldestReadMs: await findOldest(archive) }),
       ...defined({ sign, textfile }),
     });
   } finally {
     await repairs?.close();
     await archive.close();
   }
+}
+
+/** Finds when the mirror was read that was read longest ago; 0 if one was never read. */
+async function findOldest(archive: ScrubArchive): Promise<number> {
+  const times = await archive.readTimes();
+  return archive.mirrors.reduce((oldest, name) => Math.min(oldest, times.get(name) ?? 0), Infinity);
 }
 
 type ScrubWork = {

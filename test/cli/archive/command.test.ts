@@ -83,6 +83,19 @@ describe('the inventory of an archive', () => {
     }
   });
 
+  test('archive list shows when a scrub last read each mirror, but not with --at', async () => {
+    const { root } = await makeListed();
+    const list = async (more = '') => (await callJson(`archive list ${root}${more}`, at(NOW))).exports;
+    const listTimes = async (more?: string) =>
+      (await list(more)).map(({ readAtMs }: { readAtMs?: number }) => readAtMs);
+    expect(await listTimes()).toEqual([undefined, undefined]);
+    await expectResult(run(`archive list ${root}`), 0, ' - ');
+    await call(`scrub ${join(root, ID)}`, at(NOW + 1000));
+    expect(await listTimes()).toEqual([NOW + 1000, undefined]);
+    await expectResult(run(`archive list ${root}`), 0, 'LAST READ');
+    expect(await listTimes(` --at ${new Date(NOW).toISOString()}`)).toEqual([undefined, undefined]);
+  });
+
   test.each([
     ['changed', (lines: string[]) => [lines[0]!.replace('"files":4', '"files":5'), lines[1]!]],
     ['removed from the front', (lines: string[]) => [lines[1]!]],

@@ -47,10 +47,28 @@ it('scrub --textfile has what was read, the faults, and the last success', async
   expect(await readGauge(file, 'scrub_mirrors{state="good"}')).toBe(2);
   expect(await readGauge(file, 'scrub_read_files')).toBeGreaterThan(8);
   expect(await readGauge(file, 'scrub_faults')).toBe(0);
+  expect(await readGauge(file, 'scrub_oldest_read_timestamp_seconds')).toBe(NOW / SECOND);
   await rot(partOf(join(root, exportId(1))));
   expect(await run(NOW + SECOND)).toBe(1);
   expect(await readGauge(file, 'scrub_faults')).toBe(1);
   expect(await readGauge(file, 'scrub_last_success_timestamp_seconds')).toBe(NOW / SECOND);
+});
+
+it('scrub --textfile has the time of the mirror that was read longest ago, 0 while one was never read', async () => {
+  const { root } = await makeArchive();
+  const file = join(await newFolder(), 'scrub.prom');
+  const readOldest = async (options: string, atMs: number) => {
+    await call(`scrub ${root} ${options} --textfile ${file}`, { now: () => atMs });
+    return readGauge(file, 'scrub_oldest_read_timestamp_seconds');
+  };
+  await call(`scrub ${join(root, exportId(1))}`, { now: () => NOW });
+  let nowMs = NOW + SECOND;
+  // The time for --for is over before anything is read.
+  const now = () => (nowMs += 10 * SECOND);
+  await call(`scrub ${root} --older-than 1d --for 1s --textfile ${file}`, { now });
+  expect(await readGauge(file, 'scrub_oldest_read_timestamp_seconds')).toBe(0);
+  expect(await readOldest('--older-than 1d', NOW + 2 * SECOND)).toBe(NOW / SECOND);
+  expect(await readOldest('', NOW + 3 * SECOND)).toBe(NOW / SECOND + 3);
 });
 
 it('a run that ends with an error is in the textfile, without a new time of success', async () => {
