@@ -56,38 +56,40 @@ const listAccepted = ({ layers }: Policy): readonly Row[] =>
   ]);
 
 /** What makes a rule stricter: a greater or smaller amount, fewer allowed values, or more required ones. */
-const STRICTER: { readonly [R in RuleId]?: 'more' | 'less' | 'allowed' | 'required' } = {
-  'signers.issuers': 'allowed',
-  'signers.keys': 'allowed',
-  'signers.distinct': 'more',
-  'signers.distinctIssuers': 'more',
-  'signers.roles': 'required',
-  'signers.validFor': 'more',
-  'age.max': 'less',
-  'age.run': 'less',
-  'age.signedWithin': 'less',
-  'scope.organizations': 'allowed',
-  'scope.projects': 'allowed',
-  'run.drills': 'allowed',
-  'run.targets': 'allowed',
-  'run.scenarios': 'allowed',
-  'run.builds': 'allowed',
-  'run.packageLocks': 'allowed',
-  'run.seeds': 'allowed',
-  'run.distinctSeeds': 'more',
-  'run.never': 'required',
-  'drills.required': 'required',
-  'outcome.status': 'allowed',
-  'outcome.verdict': 'allowed',
-  'outcome.passRate': 'more',
-  'outcome.assertions': 'required',
-  'outcome.checkpoints': 'required',
-  'outcome.virtualDuration': 'less',
-  'completeness.vouched': 'allowed',
-  'completeness.issuers': 'allowed',
-  'completeness.keys': 'allowed',
-  'findings.warnings': 'required',
-  'receipts.last': 'less',
+const STRICTER: Readonly<Record<'more' | 'less' | 'allowed' | 'required', readonly RuleId[]>> = {
+  more: [
+    'signers.distinct',
+    'signers.distinctIssuers',
+    'signers.validFor',
+    'run.distinctSeeds',
+    'outcome.passRate',
+  ],
+  less: ['age.max', 'age.run', 'age.signedWithin', 'outcome.virtualDuration', 'receipts.last'],
+  allowed: [
+    'signers.issuers',
+    'signers.keys',
+    'scope.organizations',
+    'scope.projects',
+    'run.drills',
+    'run.targets',
+    'run.scenarios',
+    'run.builds',
+    'run.packageLocks',
+    'run.seeds',
+    'outcome.status',
+    'outcome.verdict',
+    'completeness.vouched',
+    'completeness.issuers',
+    'completeness.keys',
+  ],
+  required: [
+    'signers.roles',
+    'run.never',
+    'drills.required',
+    'outcome.assertions',
+    'outcome.checkpoints',
+    'findings.warnings',
+  ],
 };
 
 const readAmount = (value: unknown): number =>
@@ -95,7 +97,8 @@ const readAmount = (value: unknown): number =>
 
 function compareRow(before: Row, after: Row): PolicyChange['change'] {
   const [a, b] = [before.value, after.value];
-  const kind = before.rule && STRICTER[before.rule];
+  const [kind] =
+    Object.entries(STRICTER).find(([, rules]) => rules.some((rule) => rule === before.rule)) ?? [];
   if (a === 'intact' || b === 'intact') return a === 'intact' ? 'stricter' : 'weaker';
   if (kind === 'more' || kind === 'less')
     return readAmount(a) < readAmount(b) === (kind === 'more') ? 'stricter' : 'weaker';
