@@ -43,7 +43,7 @@ it('the action fails on no and annotates the file with the reason', async () => 
 
 it('the action succeeds with --report-only and has the answer as an output', async () => {
   const { succeeded, log, outputs } = await gate({ evidence: 'damaged', arguments: '--report-only' });
-  expect(log).toMatch(/^::error file=damaged/m);
+  expect(log).toMatch(/^::warning file=damaged/m);
   expect([succeeded, outputs['answer'], outputs['exit-code']]).toEqual([true, 'no', '0']);
 });
 

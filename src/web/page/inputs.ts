@@ -181,9 +181,11 @@ async function addKey(name: string, bytes: Uint8Array): Promise<void> {
   });
   keys.push(key);
   getElement('key-list', HTMLElement).append(item);
-  const described = await requestKeyLines({ name, bytes, ...(isStore ? {} : { issuer: '' }) }).catch(
-    (error: unknown) => [explainError(error)],
-  );
+  const described = await requestKeyLines({
+    name,
+    bytes,
+    ...(isStore ? {} : { issuer: 'not yet entered' }),
+  }).catch((error: unknown) => [explainError(error)]);
   lines.append(...described.map((textContent) => makeElement('li', { textContent })));
 }
 
