@@ -18,7 +18,7 @@ import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
 import { memorySource, type SourceFile } from '../evidence/source.ts';
 import { INVENTORY, type Inventory, type InventoryRow, parseInventory } from '../mirror/inventory.ts';
-import { openJournal, readTimes } from '../scrub/journal.ts';
+import { openJournal, readLastReads } from '../scrub/journal.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
@@ -149,7 +149,7 @@ async function openArchive(
         close: () => Promise.resolve(),
       };
     },
-    readTimes: () => readTimes(logs.log(JOURNAL)),
+    readTimes: () => readLastReads(logs.log(JOURNAL)),
     close: () => volume.close(),
   };
 }

@@ -53,7 +53,7 @@ export function readJournal(content: Uint8Array): Map<string, JournalEntry> {
 }
 
 /** Returns when each mirror was last read, by its name. A mirror that was never read to its end is absent. */
-export async function readTimes(log: Log): Promise<ReadonlyMap<string, number>> {
+export async function readLastReads(log: Log): Promise<ReadonlyMap<string, number>> {
   const entries = [...readJournal((await log.read()) ?? new Uint8Array()).values()];
   return new Map(
     entries.flatMap(({ mirror, readAtMs }) => (readAtMs === undefined ? [] : [[mirror, readAtMs] as const])),

@@ -68,9 +68,10 @@ describe('an inventory', () => {
     expect(atMs).toBe(NOW + 3);
   });
 
-  test('never shows anything that was not written, whatever byte is changed, cut or added before its end', () => {
+  test('never shows anything that was not written, whatever byte is changed, cut or added before its last line', () => {
+    const end = three.lastIndexOf(0x0a, -2) + 1; // only its digest from another place pins the last line
     const edit = fc.record({
-      at: fc.nat(three.length - 1),
+      at: fc.nat(end - 5),
       cut: fc.nat(3),
       put: fc.uint8Array({ maxLength: 3 }),
     });

@@ -16,7 +16,7 @@ import type { Volume } from '../../node/volume/volume.ts';
 import { JOURNAL, openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import { size } from '../../report/text/page.ts';
 import { describeSeen } from '../../scrub/known.ts';
-import { readTimes } from '../../scrub/journal.ts';
+import { readLastReads } from '../../scrub/journal.ts';
 import { scrubMirror } from '../../scrub/mirror.ts';
 import { ifReadable, isError } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
@@ -171,7 +171,7 @@ async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Pr
     inventory: await log.read(at),
     // The journal has only the last time.
     times:
-      at === undefined ? await readTimes(volume.child(JOURNALS).log(JOURNAL)) : new Map<string, number>(),
+      at === undefined ? await readLastReads(volume.child(JOURNALS).log(JOURNAL)) : new Map<string, number>(),
   }));
   if (inventory === undefined) throw noInventory(place);
   const exports = [...inventory.exports.values()].map((row) => ({

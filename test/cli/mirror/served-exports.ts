@@ -8,6 +8,7 @@ const ORGANIZATION = '--organization org_000000000001 --data plane';
 /** Starts the control plane of the folder `plane`; gives its address and a function that stops it. */
 export async function startPlane(cwd: string) {
   const server = start('serve --data plane --port 0', { cwd });
+  server.stderr.resume(); // a full pipe would stop the server
   const [line] = await once(server.stdout, 'data');
   return {
     url: String(line).trim(),
