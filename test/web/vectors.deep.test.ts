@@ -70,7 +70,7 @@ const RUN = `async (cases) => {
         if (data.kind === 'done') resolve(data.verified.json);
         if (data.kind === 'failed') resolve(data.failure.code);
       };
-      worker.postMessage({ kind: 'start', request: { trees: [tree], keys, envelopes: [], asOfMs }, ports: [] });
+      worker.postMessage({ kind: 'start', request: { trees: [tree], keys, envelopes: [], tokens: [], asOfMs }, ports: [] });
     }));
   }
   worker.terminate();

@@ -148,6 +148,7 @@ const CHECK: readonly Line[] = [
     1, // the default policy wants an export
   ],
   [`vsa verify vsa.json ${TRUST} --expect-verifier urn:gate`, 1],
+  ['vsa sign vsa.json --add --key old.pem --issuer urn:gate --out two.json', 0],
   [`dsse create part-1.zip ${SIGNER} --out part.dsse.json`, 0],
   [`dsse verify part.dsse.json --subject part-1.zip ${TRUST}`, 0],
   [`challenge issue --drill checkout --build ${DIGEST} --ttl 1h ${SIGNER} --ledger ledger.jsonl`, 0],
