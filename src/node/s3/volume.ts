@@ -151,10 +151,19 @@ function createHold(place: Place): Hold {
 
 /** Opens a log. An update writes a new object if the old one was not replaced since it was read. */
 function openLog(bucket: Bucket, key: string): Log {
-  const readAll = async (): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
+  const readAll = async (
+    tries = UPDATE_TRIES,
+  ): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {
     const facts = await bucket.facts(key);
     if (facts === undefined || facts.bytes > MAX_LOG_BYTES) return { facts, bytes: new Uint8Array() };
-    return { facts, bytes: await readObject(bucket, { key, ...facts }) };
+    try {
+      return { facts, bytes: await readObject(bucket, { key, ...facts }) };
+    } catch (error) {
+      // Another process wrote to it between the two requests.
+      if (tries > 1 && error instanceof DrillproofError && error.code === 'io.CHANGED')
+        return readAll(tries - 1);
+      throw error;
+    }
   };
   return {
     async read() {
