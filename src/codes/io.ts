@@ -169,7 +169,7 @@ export const ioCodes = {
     'Restore inventory.jsonl from a copy of the archive; without one, remove it and mirror the project again.',
   ),
   'inventory.HEAD_MISMATCH': inventory.mismatch(
-    'No line of the inventory has the expected digest, so lines were removed or written anew.',
+    'No line of the inventory has the expected digest, so lines were removed or rewritten.',
     'Compare it with a copy of the archive.',
   ),
   'inventory.HELD': inventory.refused(

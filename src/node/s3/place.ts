@@ -63,9 +63,9 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
 }
 
 /**
- * Verifies an object after a write with the SHA-256 or the MD5 that the server computed over all of it, or by reading it
- * back, but not by an answer of 200 or the entity tag of an upload in parts. After a conflict, the object is either right (an earlier attempt of the same
- * write, or another mirror) or left unchanged.
+ * Verifies an object after a write: with the SHA-256 or the MD5 that the server computed over all of it, or by reading it
+ * back. An answer of 200 and the entity tag of an upload in parts prove nothing. After a conflict, the object is either
+ * right (an earlier attempt of the same write, or another mirror) or left unchanged.
  * @throws DrillproofError `io.EXISTS`, `io.WRITE_FAILED`
  */
 export async function assertWritten(
