@@ -23,7 +23,7 @@ const DIFF = [...STANDARD, ...REPORT_SIGNING];
 
 export function defineDiffCommand(command: CliCommand, cli: Cli): void {
   command
-    .description('Compare two JSON reports of verify: verdicts, findings, checks, parts and keys.')
+    .description('Compare two JSON reports of verify, or two decisions of gate.')
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
     .perform(DIFF, (options, before: string, after: string) => diff(cli, before, after, options))
