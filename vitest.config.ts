@@ -54,6 +54,7 @@ export default defineConfig({
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } }, // a machine with other work is not a fault
     projects: [
       {
         extends: true,

@@ -72,9 +72,7 @@ it.each([
   await page.page?.click('#tsd-search-trigger');
   await page.page?.fill('#tsd-search-input', query);
   const first = "document.querySelector('#tsd-search-results a')?.getAttribute('href') ?? ''";
-  await expect
-    .poll(() => page.evaluate<string>(first), { timeout: 10_000 })
-    .toMatch(new RegExp(`${address}$`));
+  await expect.poll(() => page.evaluate<string>(first)).toMatch(new RegExp(`${address}$`));
   const [path = '', hash] = address.split('#');
   if (hash !== undefined) expect(idsOf(join(out, path)).has(hash)).toBe(true);
 });

@@ -185,7 +185,7 @@ it.each([
   await once(socket, 'readable');
   socket.removeAllListeners('data').pause();
   const reading = pauseMs > 0 && setInterval(() => socket.read(1024), pauseMs);
-  await expect.poll(() => log, { timeout: 10_000 }).toContain('download.interrupted');
+  await expect.poll(() => log).toContain('download.interrupted');
   if (reading !== false) clearInterval(reading);
   socket.resume();
   await closed;
@@ -229,6 +229,6 @@ it('close cuts an unread answer when the drain time is over', async () => {
   await once(socket, 'connect');
   socket.write(`GET ${PART} HTTP/1.1\r\n${HOST}${bearer()}\r\n`);
   socket.pause();
-  await expect.poll(() => socket.bytesRead, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => socket.bytesRead).toBeGreaterThan(0);
   await other.close();
 });

@@ -138,9 +138,7 @@ describe('a slow client', () => {
     await once(socket, 'data');
     socket.pause();
     const aborted = { operation: 'evidence.exports.parts.download', aborted: true, status: 200 };
-    await expect
-      .poll(() => plane.requests, { timeout: 10_000 })
-      .toContainEqual(expect.objectContaining(aborted));
+    await expect.poll(() => plane.requests).toContainEqual(expect.objectContaining(aborted));
 
     socket.resume();
     await closed;

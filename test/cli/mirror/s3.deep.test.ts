@@ -78,7 +78,7 @@ describe('drillproof with S3', () => {
     const bucket = await s3.bucket();
     const server = await source(testExport, ({ path }) => path.startsWith('parts/'));
     const child = start(lineFor(server.url, s3.url(bucket, 'a')), { env });
-    await expect.poll(() => server.seen.length, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(() => server.seen.length).toBeGreaterThan(2);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([130, null]);
     const keys = [...(await objectsIn(s3, bucket)).keys()];

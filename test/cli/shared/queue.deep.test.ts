@@ -50,7 +50,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       const held = gate(ids[1]!);
       const work = await shared(url, exports, held.fault);
       const first = work.worker(ids);
-      await expect.poll(held.held, { timeout: 30_000 }).toBeGreaterThan(0);
+      await expect.poll(held.held).toBeGreaterThan(0);
       const others = [work.worker(ids), work.worker(ids)];
       first.child.kill('SIGKILL');
       held.open();
@@ -97,7 +97,7 @@ describe.concurrent('mirror --queue whose worker or database ends', () => {
       const work = await shared(url, exports.slice(0, 2), held.fault);
       const listed = ids.slice(0, 2);
       const first = work.worker(listed);
-      await expect.poll(held.held, { timeout: 30_000 }).toBeGreaterThan(0);
+      await expect.poll(held.held).toBeGreaterThan(0);
       await server.stop('SIGQUIT');
       const away = await first.ended;
       expect([away.code, JSON.parse(away.stdout).code]).toEqual([3, 'queue.UNREACHABLE']);
@@ -146,7 +146,7 @@ describe('mirror --queue', () => {
     const work = await shared(url, exports.slice(0, 1), held.fault);
     const listed = ids.slice(0, 1);
     const first = work.worker(listed, '--queue-lost-after', '10m');
-    await expect.poll(held.held, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(held.held).toBeGreaterThan(0);
     first.child.kill('SIGINT');
     expect((await first.ended).code).toBe(130);
     const keys = [...(await objectsIn(s3, bucketOf(work.place))).keys()];

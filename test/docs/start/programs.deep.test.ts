@@ -33,8 +33,6 @@ it('the page of docs/start/library.md verifies a folder in a browser, and finds 
     ['damaged', /^FAILED .*part\.DIGEST_MISMATCH/],
   ] as const) {
     await page.choose('#folder', [join(project, folder)]);
-    await expect
-      .poll(() => page.evaluate("document.querySelector('pre').textContent"), { timeout: 10_000 })
-      .toMatch(text);
+    await expect.poll(() => page.evaluate("document.querySelector('pre').textContent")).toMatch(text);
   }
 });

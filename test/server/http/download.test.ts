@@ -249,6 +249,6 @@ it('an aborted download closes its file, and the server still answers', async ()
     controller.abort();
     await response.arrayBuffer().catch(() => undefined);
   }
-  await expect.poll(countOpenFiles, { timeout: 10_000 }).toBeLessThanOrEqual(before + 3);
+  await expect.poll(countOpenFiles).toBeLessThanOrEqual(before + 3);
   expect((await body(await sendOverSocket(LARGE))).length).toBe(parts[LARGE]!.length);
 });

@@ -311,7 +311,7 @@ it('a worker runs as many jobs at once as allowed, each once', async () => {
   const workers = [1, 2].map(() => makeWorker(plane, runner, { pollMs: 5, concurrency: 3 }));
   for (const worker of workers) worker.start();
   const states = () => Promise.all(operations.map(stateOf));
-  await expect.poll(states, { timeout: 20_000 }).toEqual(operations.map(() => 'succeeded'));
+  await expect.poll(states).toEqual(operations.map(() => 'succeeded'));
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(calls.toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
   expect(most).toBeGreaterThan(1);
