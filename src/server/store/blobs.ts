@@ -13,7 +13,11 @@ const BUNDLE_IS_STORED = `EXISTS (SELECT 1 FROM bundles b WHERE b.project_id = e
   AND b.evidence_bundle_id = export_parts.evidence_bundle_id AND b.deleted_at_ms IS NULL)`;
 
 // The columns that name a blob, and the condition under which a row needs it.
-const COLUMNS: readonly { readonly table: string; readonly prefix: string; readonly when: string }[] = [
+export const BLOB_COLUMNS: readonly {
+  readonly table: string;
+  readonly prefix: string;
+  readonly when: string;
+}[] = [
   { table: 'bundles', prefix: 'archive', when: 'deleted_at_ms IS NULL' },
   { table: 'builds', prefix: 'archive', when: 'true' },
   { table: 'upload_pieces', prefix: 'archive', when: 'true' },
@@ -24,14 +28,14 @@ const COLUMNS: readonly { readonly table: string; readonly prefix: string; reado
   { table: 'export_reports', prefix: 'archive', when: 'true' },
 ];
 
-const IS_REFERENCED = `${COLUMNS.map(
+const IS_REFERENCED = `${BLOB_COLUMNS.map(
   ({ table, prefix, when }) => `SELECT 1 AS referenced FROM ${table} WHERE ${prefix}_digest = ? AND ${when}`,
 ).join(' UNION ALL ')} LIMIT 1`;
 
 // Each column contributes its first digests by its index, so what lies after them is in no page yet.
 const REFERENCED = `
   SELECT digest, min(least) AS least, max(most) AS most FROM (
-    ${COLUMNS.map(
+    ${BLOB_COLUMNS.map(
       ({ table, prefix, when }, n) => `SELECT * FROM (
         SELECT ${prefix}_digest AS digest, min(${prefix}_bytes) AS least, max(${prefix}_bytes) AS most
         FROM ${table} WHERE ${prefix}_digest > ? AND ${when}
@@ -65,14 +69,14 @@ export const createBlobReads = (sql: Sql) => {
        */
       referenced: async (after: string, limit: number) =>
         (
-          await queryRows(sql, readRefs, REFERENCED, [...COLUMNS.flatMap(() => [after, limit]), limit])
+          await queryRows(sql, readRefs, REFERENCED, [...BLOB_COLUMNS.flatMap(() => [after, limit]), limit])
         ).flat(),
       /**
        * Returns whether a row needs the bytes of a digest: a bundle that is not deleted, a build, a local report, an
        * export. The part of an export counts only while its bundle is not deleted.
        */
       isReferenced: async (digest: Digest) =>
-        (await sql.all(IS_REFERENCED, ...COLUMNS.map(() => digest))).length > 0,
+        (await sql.all(IS_REFERENCED, ...BLOB_COLUMNS.map(() => digest))).length > 0,
       /** Digests whose blobs may no longer be needed, after `after` ('' for the first). */
       removals: (after: string, limit: number) => listDigests(REMOVALS, after, limit),
       ofExport: (organizationId: string, evidenceExportId: string) =>

@@ -30,7 +30,11 @@ const attempts = defineTable({
     /** The expiry of the upload address; absent for an attempt without one. */
     uploadExpiresAtMs: column.optional(column.integer),
   },
-  derived: ({ resource }) => ({ state: resource.state, updated_at_ms: resource.updatedAtMs }),
+  derived: ({ resource }) => ({
+    state: resource.state,
+    updated_at_ms: resource.updatedAtMs,
+    expected_bytes: resource.expectedBytes ?? null,
+  }),
 });
 export type BuildAttemptRow = RowOf<typeof attempts>;
 

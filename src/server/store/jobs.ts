@@ -41,6 +41,8 @@ const jobs = defineTable({
     attempt: column.integer,
     /** Rises with every claim; the holder of an older one cannot finish, renew or retry the job. */
     fence: column.integer,
+    /** The trace of the request (W3C Trace Context), for its log lines. */
+    traceparent: column.optional(column.text),
   },
 });
 /** Queued work, which one worker at a time claims. Its operation has the outcome. */

@@ -271,6 +271,20 @@ export const migrations: readonly string[] = [
     at_ms INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE organizations ADD COLUMN max_stored_bytes INTEGER;
+  ALTER TABLE organizations ADD COLUMN max_operations INTEGER;
+  ALTER TABLE organizations ADD COLUMN max_uploads INTEGER;
+  ALTER TABLE tokens ADD COLUMN name TEXT;
+  ALTER TABLE tokens ADD COLUMN last_used_at_ms INTEGER;
+  ALTER TABLE build_attempts ADD COLUMN expected_bytes INTEGER;
+  ALTER TABLE jobs ADD COLUMN traceparent TEXT;
+  CREATE INDEX bundles_stored ON bundles (organization_id, archive_bytes) WHERE deleted_at_ms IS NULL;
+  CREATE INDEX builds_stored ON builds (organization_id, archive_bytes);
+  CREATE INDEX build_attempts_of_organization ON build_attempts (organization_id, expected_bytes)
+    WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX jobs_of_organization ON jobs (organization_id);
+  `,
 ];
 
 // The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.

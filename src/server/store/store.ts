@@ -9,6 +9,7 @@ import { leaseRate, type RateLease, type RateShare } from './rates.ts';
 import { readSecret, readSchemaState, type SchemaState } from './meta.ts';
 import type { Dialect, Sql } from './table.ts';
 import { createTenantReads, createTenantWrites } from './tenants.ts';
+import { createUsageReads } from './usage.ts';
 
 export type * from './builds.ts';
 export type * from './bundles.ts';
@@ -29,6 +30,7 @@ const createReads = (sql: Sql) => ({
   ...jobs.createJobReads(sql),
   ...createIdempotencyReads(sql),
   ...createBlobReads(sql),
+  ...createUsageReads(sql),
 });
 export type Reads = ReturnType<typeof createReads>;
 

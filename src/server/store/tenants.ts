@@ -24,6 +24,10 @@ const organizations = defineTable({
     createdAtMs: column.integer,
     /** Entitlement: the longest lifetime of its sessions, in milliseconds (default: the limit of the API). */
     maxSessionTtlMs: column.optional(column.integer),
+    /** Quotas: bytes that are stored or announced, unfinished operations, and unfinished uploads (default: no limit). */
+    maxStoredBytes: column.optional(column.integer),
+    maxOperations: column.optional(column.integer),
+    maxUploads: column.optional(column.integer),
   },
 });
 export type OrganizationRow = RowOf<typeof organizations>;
@@ -47,6 +51,8 @@ const tokens = defineTable({
   key: ['tokenId'],
   columns: {
     tokenId: column.text,
+    /** For people. */
+    name: column.optional(column.text),
     /** Hex SHA-256 of the text of the token, which is never stored itself. */
     tokenHash: column.text,
     organizationId: column.text,
@@ -55,6 +61,8 @@ const tokens = defineTable({
     createdAtMs: column.integer,
     expiresAtMs: column.optional(column.integer),
     revokedAtMs: column.optional(column.integer),
+    /** Written once a minute at most, and after the request. */
+    lastUsedAtMs: column.optional(column.integer),
   },
 });
 export type TokenRow = RowOf<typeof tokens>;
@@ -72,6 +80,7 @@ export const createTenantReads = (sql: Sql) => ({
       listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
+    ...createRowReads(sql, tokens),
     findByHash: (tokenHash: string) => findRow(sql, tokens.toRow, BY_HASH, [tokenHash]),
     list: (organizationId: string) =>
       listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
@@ -79,6 +88,8 @@ export const createTenantReads = (sql: Sql) => ({
 });
 
 const REVOKE = 'UPDATE tokens SET revoked_at_ms = ? WHERE token_id = ? AND revoked_at_ms IS NULL';
+const REVOKE_ALL = 'UPDATE tokens SET revoked_at_ms = ? WHERE organization_id = ? AND revoked_at_ms IS NULL';
+const USE = `UPDATE tokens SET last_used_at_ms = ? WHERE token_id = ? AND coalesce(last_used_at_ms, 0) < ?`;
 
 export const createTenantWrites = (sql: Sql, dialect: Dialect) => ({
   organizations: createRowWrites(sql, organizations, dialect),
@@ -88,5 +99,9 @@ export const createTenantWrites = (sql: Sql, dialect: Dialect) => ({
     /** Returns whether the token exists and was not revoked before. */
     revoke: async (tokenId: string, revokedAtMs: number) =>
       (await sql.run(REVOKE, revokedAtMs, tokenId)) === 1,
+    /** Revokes every token of an organization; returns how many were not revoked before. */
+    revokeAll: (organizationId: string, revokedAtMs: number) =>
+      sql.run(REVOKE_ALL, revokedAtMs, organizationId),
+    use: (tokenId: string, usedAtMs: number) => sql.run(USE, usedAtMs, tokenId, usedAtMs),
   },
 });

@@ -43,7 +43,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
     it.each([
       tokenRow(),
       tokenRow({ projects: 'all', permissions: ['build.read', 'run.write'], expiresAtMs: NOW_MS + 1 }),
-      tokenRow({ projects: [], revokedAtMs: NOW_MS }),
+      tokenRow({ projects: [], revokedAtMs: NOW_MS, name: 'ci', lastUsedAtMs: 1 }),
     ])('reads a token as it was written', async (row) => {
       await write((tx) => tx.tokens.insert(row));
       expect(await store.tokens.findByHash(row.tokenHash)).toEqual(row);
@@ -57,6 +57,66 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       expect(await revoke('tok_1', 7)).toBe(true);
       for (const tokenId of ['tok_1', 'tok_2']) expect(await revoke(tokenId, 8)).toBe(false);
       expect(await store.tokens.findByHash(tokenRow().tokenHash)).toMatchObject({ revokedAtMs: 7 });
+    });
+
+    it('revokes every token of one organization, and returns how many were not revoked', async () => {
+      const other = { organizationId: OTHER_ORG, tokenHash: 'ef'.repeat(32) };
+      await write(async (tx) => {
+        await tx.tokens.insert(tokenRow());
+        await tx.tokens.insert(tokenRow({ tokenId: 'tok_2', tokenHash: '12'.repeat(32), revokedAtMs: 3 }));
+        await tx.tokens.insert(tokenRow({ tokenId: 'tok_3', ...other }));
+      });
+      expect(await write((tx) => tx.tokens.revokeAll(ORG, 7))).toBe(1);
+      expect((await store.tokens.list(ORG)).map((row) => row.revokedAtMs)).toEqual([7, 3]);
+      expect(await store.tokens.list(OTHER_ORG)).toEqual([tokenRow({ tokenId: 'tok_3', ...other })]);
+    });
+
+    it('the last use of a token only moves forward', async () => {
+      await write((tx) => tx.tokens.insert(tokenRow()));
+      for (const [atMs, lastUsedAtMs] of [
+        [5, 5],
+        [4, 5],
+        [6, 6],
+      ] as const) {
+        await write((tx) => tx.tokens.use('tok_1', atMs));
+        expect(await store.tokens.find('tok_1')).toEqual(tokenRow({ lastUsedAtMs }));
+      }
+    });
+
+    it('counts the bytes, operations and uploads of one organization that are not deleted or ended', async () => {
+      const [gone, due] = [
+        { createdAtMs: 1, deletedAtMs: 2 },
+        { createdAtMs: 1, deleteAtMs: 2 },
+      ];
+      await write(async (tx) => {
+        await tx.bundles.insert(rows.bundle(1));
+        await tx.bundles.insert(rows.bundle(20, gone));
+        await tx.bundles.insert(rows.bundle(300, due));
+        await tx.builds.save({ ...build, archive: rows.blob(4000) });
+        await tx.localReports.insert(rows.localReport(50_000));
+        const parts = [rows.exportPart(7)];
+        await tx.exports.insert(rows.newExport(1, { parts, manifest: rows.blob(600_000) }));
+        for (const [n, state] of [
+          [1, 'awaiting_upload'],
+          [2, 'verifying'],
+          [3, 'failed'],
+          [4, 'succeeded'],
+        ] as const) {
+          const row = rows.attempt(n, state, NOW_MS + 10);
+          await tx.buildAttempts.insert({ ...row, resource: { ...row.resource, expectedBytes: 1e6 } });
+        }
+        await tx.operations.insert(rows.operation(1));
+        const job = { ...rows.inProject, operationId: id('op', 1), kind: 'k', resourceId: 'r' };
+        await tx.jobs.enqueue({ ...job, createdAtMs: NOW_MS });
+      });
+      const usage = (organizationId: string, nowMs: number) =>
+        store.usage.ofOrganization(organizationId, nowMs);
+      const used = { storedBytes: 2_654_301, operations: 1, uploads: 2 };
+      expect(await usage(ORG, NOW_MS + 9)).toEqual(used);
+      expect(await usage(ORG, NOW_MS + 10)).toEqual({ ...used, storedBytes: 1_654_301, uploads: 1 });
+      expect(await usage(OTHER_ORG, NOW_MS)).toEqual({ storedBytes: 0, operations: 0, uploads: 0 });
+      const stored = await store.usage.stored();
+      expect(stored.reduce((total, { value }) => total + value, 0)).toBe(654_301);
     });
 
     it('reads at once a change by another connection or by its own transaction', async () => {

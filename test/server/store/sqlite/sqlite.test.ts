@@ -82,7 +82,9 @@ describe('opening the embedded store', () => {
     expect(await first.organizations.find(id('org', 1))).toBeUndefined();
     for (const name of ['old', 'new']) {
       withDatabase((database) => {
-        database.prepare('REPLACE INTO organizations VALUES (?, ?, 1, NULL)').run(id('org', 1), name);
+        database
+          .prepare('REPLACE INTO organizations (organization_id, name, created_at_ms) VALUES (?, ?, 1)')
+          .run(id('org', 1), name);
       });
       await setImmediate(); // as long as a request takes at least to arrive
       for (const store of [first, second])
