@@ -11,10 +11,10 @@ import {
 } from '../bytes/arguments.ts';
 import { compareUtf8, decodeText, fromUtf8 } from '../bytes/text/encoding.ts';
 import { memoryAccess, type RandomAccess, readExactly, forwardChecks } from '../bytes/random-access.ts';
-import { closeAfter } from '../bytes/async.ts';
+import { closeAfter, collectBytes } from '../bytes/async.ts';
 import { DrillproofError, LimitError } from '../errors.ts';
 import { parseDsse } from '../trust/dsse.ts';
-import { openZip, type ZipArchive, type ZipNote } from '../zip/read/open.ts';
+import { openZip, openZipOfFolder, type ZipArchive, type ZipNote } from '../zip/read/open.ts';
 import { findEntry } from './bundle/part.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from './export/pack-export.ts';
 
@@ -157,7 +157,12 @@ export async function readFile(source: EvidenceSource, path: string, maxBytes: n
 }
 
 type ZipEvidence<A extends RandomAccess> =
-  | { readonly kind: 'export'; readonly source: EvidenceSource; readonly archive: ZipArchive }
+  | {
+      readonly kind: 'export';
+      readonly source: EvidenceSource;
+      /** Absent for a ZIP that another program made from the folder of an export. */
+      readonly archive?: ZipArchive;
+    }
   | { readonly kind: 'part'; readonly access: A };
 
 const EARLIER = 'It states an earlier result. Give the evidence that it is about, and verify that again.';
@@ -260,9 +265,50 @@ const refuse = (name: string, kind: string, hint: string): DrillproofError =>
   new DrillproofError('export.NOT_AN_EXPORT', `${name} is ${kind}, not evidence`, { details: { hint } });
 
 const BUILD = 'It contains what the drills ran. Give an export or a part, which contain what they recorded.';
-const PACKED_AGAIN = 'Another program packed this folder. Unpack it, and give the folder.';
-/** A document of an export inside one folder. */
-const IN_FOLDER = /^[^/]+\/(?:manifest|export)\.json$/;
+const PACKED_AGAIN = 'Unpack it, and give the folder of one export.';
+/** A document of an export, in the root or inside one folder. */
+const DOCUMENT = /^([^/]+\/|)(?:manifest|export)\.json$/;
+/** Files that Finder and Explorer add. */
+const ADDED = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
+/** Compressed files are unpacked in memory up to this size. */
+const UNPACKED_BYTES = 256 * 2 ** 20;
+
+/**
+ * The files of an export in a ZIP that another program made from its folder: compressed, or inside one folder. The
+ * digests of the manifest cover them as in a folder, and nothing covers the other bytes of the ZIP.
+ * @throws DrillproofError `export.NOT_AN_EXPORT` for none or several exports, or for anything next to the folder
+ */
+async function openPackedFolder(access: RandomAccess, name: string): Promise<EvidenceSource> {
+  const archive = await openZipOfFolder(access).catch((cause: unknown) => {
+    if (!(cause instanceof DrillproofError) || !cause.code.startsWith('zip.')) throw cause;
+    throw refuse(name, `a ZIP of another program (${cause.code})`, PACKED_AGAIN);
+  });
+  const entries = archive.entries.filter((entry) => !ADDED.test(entry.name));
+  const roots = new Set(entries.flatMap((entry) => DOCUMENT.exec(entry.name)?.[1] ?? []));
+  const [root = ''] = roots;
+  if (roots.size !== 1 || !entries.every((entry) => entry.name.startsWith(root)))
+    throw refuse(name, 'a ZIP of several folders or other files', PACKED_AGAIN);
+  const byPath = new Map(entries.map((entry) => [entry.name.slice(root.length), entry]));
+  const list = Array.from(byPath, ([path, { bytes }]) => ({ path, bytes, regular: true })).toSorted(
+    comparePaths,
+  );
+  return {
+    kind: 'zip',
+    container: access,
+    files: () => Promise.resolve(list),
+    async open(path) {
+      const entry = byPath.get(path);
+      if (entry === undefined) throw notFoundError(path);
+      if (entry.method === 'store') return keepOpen(archive.stored(entry));
+      if (entry.bytes <= UNPACKED_BYTES)
+        return keepOpen(memoryAccess(await collectBytes(archive.read(entry), UNPACKED_BYTES)));
+      throw new LimitError('zip.SIZE_EXCEEDED', `${path} is compressed and too large to unpack in memory`, {
+        path,
+        details: { hint: PACKED_AGAIN },
+      });
+    },
+  };
+}
 
 /**
  * Opens the file of this name as an export or a part. A damaged ZIP is opened as a part, so that verification reports
@@ -278,20 +324,25 @@ export async function openZipEvidence<A extends RandomAccess>(
 ): Promise<ZipEvidence<A>> {
   const archive = await openZip(access).catch(async (error: unknown) => {
     if (!(error instanceof DrillproofError) || !error.code.startsWith('zip.')) throw error;
-    if (error.code === 'zip.ENTRY_KIND' && error.path?.endsWith('/') === true)
-      throw refuse(name, 'a ZIP with folders', PACKED_AGAIN);
+    if (error.code === 'zip.ENTRY_KIND' && error.path?.endsWith('/') === true) return 'folders';
     const kind = recognize(await readExactly(access, 0, Math.min(access.size, START_BYTES), name));
     if (kind === undefined) return undefined;
     throw otherKindError(name, kind);
   });
-  if (archive !== undefined && isBuild(archive)) throw refuse(name, 'a build archive', BUILD);
-  if (archive === undefined || !isExport(archive)) {
-    if (archive?.entries.some((entry) => IN_FOLDER.test(entry.name)) === true)
-      throw refuse(name, 'a ZIP with folders', PACKED_AGAIN);
-    return { kind: 'part', access };
+  if (archive === undefined) return { kind: 'part', access };
+  if (archive !== 'folders') {
+    if (isBuild(archive)) throw refuse(name, 'a build archive', BUILD);
+    const exported = isExport(archive);
+    if (exported && archive.entries.every(({ method }) => method === 'store'))
+      return { kind: 'export', source: zipSource(archive), archive };
+    if (!exported && !isInFolder(archive)) return { kind: 'part', access };
   }
-  return { kind: 'export', source: zipSource(archive), archive };
+  return { kind: 'export', source: await openPackedFolder(access, name) };
 }
+
+const isInFolder = (archive: ZipArchive): boolean =>
+  findEntry(archive, EXPORT_MANIFEST) === undefined &&
+  archive.entries.some(({ name }) => DOCUMENT.test(name));
 
 const isBuild = (archive: ZipArchive): boolean =>
   findEntry(archive, 'build.json') !== undefined && findEntry(archive, EXPORT_MANIFEST) === undefined;

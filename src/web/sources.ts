@@ -154,7 +154,7 @@ export async function openTree(
   if (path !== undefined && blob !== undefined && files.size === 1 && folders.length === 0 && path === name) {
     const opened = await openZipEvidence(blobAccess(blob, { path, ...(onRead && { onRead }) }), name);
     if (opened.kind === 'part') return opened;
-    const entries = new Map(opened.archive.entries.map((entry) => [entry.name, entry]));
+    const entries = new Map(opened.archive?.entries.map((entry) => [entry.name, entry]));
     const blobOf = (entryPath: string): Blob | undefined => {
       const entry = entries.get(entryPath);
       return entry?.method === 'store'

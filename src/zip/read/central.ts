@@ -15,13 +15,14 @@ export type CentralEntry = {
 
 /**
  * All entries of a central directory, in its order. It holds exactly `count` headers and nothing after them.
+ * @param folders accepts entries of folders, which have no bytes
  * @throws DrillproofError a `zip.` code for every entry outside the profile
  */
-export function parseDirectory(directory: Uint8Array, count: number): CentralEntry[] {
+export function parseDirectory(directory: Uint8Array, count: number, folders: boolean): CentralEntry[] {
   const entries: CentralEntry[] = [];
   let at = 0;
   for (let i = 0; i < count; i++) {
-    const { entry, end } = parseEntry(directory, at);
+    const { entry, end } = parseEntry(directory, at, folders);
     entries.push(entry);
     at = end;
   }
@@ -30,7 +31,11 @@ export function parseDirectory(directory: Uint8Array, count: number): CentralEnt
   throw new DrillproofError('zip.BYTES_UNACCOUNTED', message);
 }
 
-function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; end: number } {
+function parseEntry(
+  directory: Uint8Array,
+  at: number,
+  folders: boolean,
+): { entry: CentralEntry; end: number } {
   const raw = decodeRecord(CENTRAL_HEADER, directory, at);
   const nameAt = at + CENTRAL_HEADER.size;
   const extraAt = nameAt + raw.nameBytes;
@@ -41,14 +46,18 @@ function parseEntry(directory: Uint8Array, at: number): { entry: CentralEntry; e
   }
   const nameBytes = directory.subarray(nameAt, extraAt);
   const name = decodeName(nameBytes, raw.flags);
-  assertInProfile(raw, name);
-  assertSafeName(name);
+  const folder = folders && isFolder(name) && raw.bytes === 0 && raw.compressedBytes === 0;
+  assertInProfile(raw, name, folder);
+  assertSafeName(folder ? name.slice(0, -1) : name);
   const extra = parseExtraFields(directory.subarray(extraAt, commentAt), name);
   assertUnicodePathAgrees(extra, name);
   const header = applyZip64(raw, ['bytes', 'compressedBytes', 'offset'], extra, name);
   assertStoredSize(header, name);
   return { entry: { name, nameBytes, header, extra }, end };
 }
+
+/** True for the name of a folder (APPNOTE 4.4.17). */
+export const isFolder = (name: string): boolean => name.endsWith('/');
 
 /** UTF-8 if the flag is set. Without the flag, a name that is not ASCII is ambiguous (APPNOTE, appendix D). */
 function decodeName(bytes: Uint8Array, flags: number): string {
@@ -129,15 +138,16 @@ const refusals: readonly Refusal[] = [
     code: 'zip.ENTRY_KIND',
     message: 'the entry is a directory, a link or a device',
     when: (header, name) =>
-      name.endsWith('/') ||
+      isFolder(name) ||
       (header.externalAttributes & SPECIAL_ATTRIBUTES) !== 0 ||
       (readUnixType(header) !== 0 && readUnixType(header) !== UNIX_REGULAR),
   },
 ];
 
 /** @throws DrillproofError for an entry that is not a plain stored or deflated regular file (formats §1, Part archive) */
-function assertInProfile(header: CentralHeader, name: string): void {
+function assertInProfile(header: CentralHeader, name: string, folder: boolean): void {
   for (const { code, message, when } of refusals) {
+    if (folder && code === 'zip.ENTRY_KIND') continue;
     if (when(header, name)) throw new DrillproofError(code, message, { path: name });
   }
 }

@@ -4,7 +4,7 @@ import { checkArguments } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { LimitError } from '../../errors.ts';
 import { type Reading, cutWindow, runReading } from './access.ts';
-import { parseDirectory, type CentralEntry } from './central.ts';
+import { type CentralEntry, isFolder, parseDirectory } from './central.ts';
 import { locateDirectory } from './end.ts';
 import { digestEntry, readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
 import { placeEntries, type PlacedEntry } from './local.ts';
@@ -53,8 +53,19 @@ export type ZipArchive = {
  */
 export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Promise<ZipArchive> {
   checkArguments(KINDS, { access, limits });
-  const limit = { ...zipLimits, ...limits };
-  const { central, placed, usualEnd } = await runReading(readStructure(access.size, limit), access);
+  return openArchive(access, { ...zipLimits, ...limits }, false);
+}
+
+/** `openZip` for an archive that another program made from a folder: entries of folders are accepted and left out. */
+export const openZipOfFolder = (access: RandomAccess): Promise<ZipArchive> =>
+  openArchive(access, zipLimits, true);
+
+async function openArchive(
+  access: RandomAccess,
+  limit: Required<ZipLimits>,
+  folders: boolean,
+): Promise<ZipArchive> {
+  const { central, placed, usualEnd } = await runReading(readStructure(access.size, limit, folders), access);
   const byName = new Map(placed.map((entry) => [entry.name, toEntry(entry)]));
   const checkOwner = (entry: ZipEntry): ZipEntry => {
     if (byName.get(entry.name) === entry) return entry;
@@ -62,7 +73,7 @@ export async function openZip(access: RandomAccess, limits: ZipLimits = {}): Pro
   };
   return {
     access,
-    entries: central.map(({ name }) => byName.get(name)!),
+    entries: central.filter(({ name }) => !isFolder(name)).map(({ name }) => byName.get(name)!),
     notes: listNotes(central, placed, usualEnd),
     read: (entry) => streamEntry(access, checkOwner(entry), limit),
     readAtOnce: (entry) => readEntryAtOnce(access, checkOwner(entry), limit),
@@ -82,10 +93,14 @@ type Structure = {
   readonly usualEnd: boolean;
 };
 
-function* readStructure(fileBytes: number, limits: Required<ZipLimits>): Reading<Structure> {
+function* readStructure(
+  fileBytes: number,
+  limits: Required<ZipLimits>,
+  folders: boolean,
+): Reading<Structure> {
   const place = yield* locateDirectory(fileBytes, limits);
   const directory = yield cutWindow(fileBytes, place.offset, place.bytes);
-  const central = parseDirectory(directory, place.entries);
+  const central = parseDirectory(directory, place.entries, folders);
   const assertNew = createNameCheck();
   for (const { name } of central) assertNew(name);
   assertTotal(central, limits);

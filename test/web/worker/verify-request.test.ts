@@ -49,7 +49,11 @@ test.each([
   ['SHA256SUMS', 'aa  manifest.json\n', 'a text file'],
   ['empty.txt', '', 'an empty file'],
   ['build.zip', await pack([['build.json', new Uint8Array()]]), 'a build archive'],
-  ['again.zip', await pack([['export/manifest.json', new Uint8Array()]]), 'a ZIP with folders'],
+  [
+    'again.zip',
+    await pack(['a', 'b'].map((name) => [`${name}/manifest.json`, new Uint8Array()] as const)),
+    'a ZIP of several folders or other files',
+  ],
 ])('a chosen file %s that is not evidence is refused by its name', async (name, bytes, kind) => {
   const message = `${name} is ${kind}, not evidence`;
   await expect(verify(name, { [name]: bytes })).rejects.toMatchObject({
