@@ -5,6 +5,7 @@ import {
   defined,
   FUNCTION,
   LIST,
+  listOf,
   type MembersOf,
   OBJECT,
   optional,
@@ -61,6 +62,8 @@ export type WorkerOptions = Partial<Omit<DriveOptions, 'store'>> & {
   /** Further kinds of work, such as generating exports. */
   readonly handlers?: readonly JobHandler[];
   readonly sweeps?: readonly Sweep[];
+  /** Takes only turns and reruns with one of these labels of each name, such as `environment=env_…`; default: all. */
+  readonly labels?: readonly string[];
   /** Jobs at once; default 1. */
   readonly concurrency?: number;
   /** How often an empty queue is polled, in milliseconds; default 1,000. */
@@ -74,6 +77,7 @@ const WORKER_OPTIONS: MembersOf<WorkerOptions> = {
   blobs: optional(OBJECT),
   handlers: optional(LIST),
   sweeps: optional(LIST),
+  labels: optional(listOf(TEXT)),
   concurrency: optional(COUNT),
   pollMs: optional(AMOUNT),
   drainMs: optional(AMOUNT),
@@ -125,7 +129,7 @@ function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, 
  */
 export function createWorker(options: WorkerOptions): Worker {
   checkArguments({ options: optionsOf(WORKER_OPTIONS) }, { options });
-  const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [] } = options;
+  const { concurrency = 1, pollMs = 1_000, drainMs = 30_000, sweeps = [], labels = [] } = options;
   const defaults = { now: Date.now, log: () => undefined, worker: generateName(), random: Math.random };
   const drive: DriveOptions = { ...driveDefaults, ...defaults, ...defined(options) };
   const { store, now, log, worker, leaseMs } = drive;
@@ -136,7 +140,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let loops: Promise<unknown> = Promise.resolve();
 
   const claim = (): Promise<Job | undefined> =>
-    store.claimJob({ kinds: [...handlers.keys()], worker, nowMs: now(), leaseMs });
+    store.claimJob({ kinds: [...handlers.keys()], labels, worker, nowMs: now(), leaseMs });
   const run = async (job: Job): Promise<Driven> => {
     const { operationId, kind, attempt } = job;
     const handler = handlers.get(kind);

@@ -103,6 +103,7 @@ export async function createTurn(
     kind: 'authoring.turn',
     resourceType: 'authoring_turn',
     resourceId: authoringTurnId,
+    labels: [`project=${projectId}`, `model=${model}`],
   };
   const operation = await queueOperation(tx, describeOperation(change, subject), nowMs);
   const { organizationId } = row;

@@ -12,6 +12,8 @@ type Subject = {
   readonly kind: string;
   readonly resourceType: string;
   readonly resourceId: string;
+  /** What a worker must be able to do (docs/server/runners.md, Labels). */
+  readonly labels?: readonly string[];
 };
 
 /** An operation before it is stored: its subject and its request. */
@@ -34,7 +36,7 @@ export const describeOperation = (change: Change, subject: Subject): NewOperatio
 
 async function insert(
   tx: Tx,
-  { operationId = newOperationId(), ...operation }: NewOperation,
+  { operationId = newOperationId(), labels: _labels, ...operation }: NewOperation,
   state: Pick<OperationResource, 'state' | 'createdAtMs' | 'startedAtMs' | 'finishedAtMs'>,
 ): Promise<OperationResource> {
   const { organizationId, projectId } = operation;
@@ -61,8 +63,8 @@ export async function queueOperation(
 ): Promise<OperationResource> {
   const resource = await insert(tx, operation, { state: 'pending', createdAtMs: nowMs });
   const { operationId } = resource;
-  const { kind, organizationId, projectId, resourceId } = operation;
-  const job = { operationId, kind, organizationId, projectId, resourceId, createdAtMs: nowMs };
+  const { kind, organizationId, projectId, resourceId, labels } = operation;
+  const job = { operationId, kind, organizationId, projectId, resourceId, labels, createdAtMs: nowMs };
   await tx.jobs.enqueue(defined(job));
   return resource;
 }

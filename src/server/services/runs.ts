@@ -90,13 +90,14 @@ export async function createRerun(
   now: () => number,
 ): Promise<Result<'runs.reruns.create'>> {
   const { original, session } = await readPinnedInputs(tx, change, ref);
-  const { organizationId, projectId } = original;
+  const { organizationId, projectId, environmentId, request } = original;
   const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();
   const world = buildWorld(original, session, maxTtlMs, nowMs);
   const run = buildRerun(original, world, nowMs);
   const { hostedRunId } = run;
-  const subject = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId };
+  const labels = [`project=${projectId}`, `environment=${environmentId}`, `drill=${request.drillId}`];
+  const subject = { kind: 'run.rerun', resourceType: 'hosted_run', resourceId: hostedRunId, labels };
   await tx.sessions.insert({ organizationId, projectId, sessionId: world.sessionId, resource: world });
   await tx.runs.insert({ organizationId, projectId, hostedRunId, resource: run });
   return { run, operation: await queueOperation(tx, describeOperation(change, subject), nowMs) };

@@ -43,10 +43,22 @@ const jobs = defineTable({
     fence: column.integer,
     /** The trace of the request (W3C Trace Context), for its log lines. */
     traceparent: column.optional(column.text),
+    /** What a worker must be able to do, such as `environment=env_…`; older servers store none. */
+    labels: column.optional(column.json<readonly string[]>(z.array(z.string()))),
   },
 });
 /** Queued work, which one worker at a time claims. Its operation has the outcome. */
 export type Job = RowOf<typeof jobs>;
+
+const runnerLogs = defineTable({
+  name: 'runner_logs',
+  key: ['operationId'],
+  columns: { operationId: column.text, attempt: column.integer, log: column.text },
+});
+/** The end of the output of the program that did an attempt; that of the last attempt is kept. */
+export type RunnerLogRow = RowOf<typeof runnerLogs>;
+const LATER = ` ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, log = excluded.log
+  WHERE excluded.attempt >= runner_logs.attempt`;
 
 const workers = defineTable({
   name: 'workers',
@@ -65,6 +77,8 @@ const BY_SUBJECT = 'SELECT * FROM jobs WHERE kind = ? AND project_id = ? AND res
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & { readonly createdAtMs: number };
 export type JobClaim = {
   readonly kinds: readonly string[];
+  /** Of each name that occurs here, such as `environment`, a job that has labels must have one of these. */
+  readonly labels?: readonly string[];
   /** Name of the holder, for people. */
   readonly worker: string;
   readonly nowMs: number;
@@ -82,20 +96,25 @@ const WORKER_NOTED_EVERY_MS = 10_000;
 const NOTED = ` ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen_at_ms = excluded.seen_at_ms
   WHERE workers.kinds <> excluded.kinds OR workers.seen_at_ms + ${WORKER_NOTED_EVERY_MS} <= excluded.seen_at_ms`;
 
+const HAS_LABEL = " OR replace(labels, ?, '') <> labels"; // both databases have this function
+
 /** Takes the longest waiting job that no worker holds. Needs a separate transaction. */
 export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Promise<Job | undefined> {
-  const { kinds, worker, nowMs, leaseMs } = claim;
+  const { kinds, worker, nowMs, leaseMs, labels = [] } = claim;
   if (kinds.length === 0) return undefined;
   await insertRow(sql, workers, { worker, kinds: kinds.toSorted(), seenAtMs: nowMs }, { after: NOTED });
+  const names = [...new Set(labels.map((label) => label.replace(/=.*/s, '=')))];
+  const groups = names.map((name) => labels.filter((label) => label.startsWith(name)));
+  const fits = groups.map((group) => ` AND (labels IS NULL${group.map(() => HAS_LABEL).join('')})`).join('');
   const waiting = `SELECT operation_id FROM jobs
-    WHERE kind IN (${kinds.map(() => '?').join(', ')}) AND not_before_ms <= ? AND ${IS_WAITING}
+    WHERE kind IN (${kinds.map(() => '?').join(', ')}) AND not_before_ms <= ? AND ${IS_WAITING}${fits}
     ORDER BY not_before_ms, operation_id LIMIT 1${dialect.skipLocked}`;
   const [claimed] = await queryRows(
     sql,
     jobs.toRow,
     `UPDATE jobs SET attempt = attempt + 1, fence = fence + 1, lease_until_ms = ?, worker = ?
      WHERE operation_id = (${waiting}) RETURNING *`,
-    [nowMs + leaseMs, worker, ...kinds, nowMs, nowMs],
+    [nowMs + leaseMs, worker, ...kinds, nowMs, nowMs, ...groups.flat().map((label) => JSON.stringify(label))],
   );
   return claimed;
 }
@@ -133,6 +152,7 @@ export const createJobReads = (sql: Sql) => ({
     findOf: ({ kind, projectId, resourceId }: JobSubject) =>
       findRow(sql, jobs.toRow, BY_SUBJECT, [kind, projectId, resourceId]),
   },
+  runnerLogs: createRowReads(sql, runnerLogs),
   workers: {
     list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
   },
@@ -160,6 +180,10 @@ export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
     /** Removes a job; `false` when a worker holds it, or it does not exist. */
     removeWaiting: async (operationId: string, nowMs: number) =>
       (await sql.run(REMOVE_WAITING, operationId, nowMs)) === 1,
+  },
+  runnerLogs: {
+    /** Keeps the log of the last attempt. */
+    put: (row: RunnerLogRow) => insertRow(sql, runnerLogs, row, { after: LATER }),
   },
   workers: {
     /** Forgets workers that were last seen before a time; returns how many. */

@@ -285,6 +285,17 @@ export const migrations: readonly string[] = [
     WHERE state NOT IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX jobs_of_organization ON jobs (organization_id);
   `,
+  `
+  -- What a worker must be able to do, such as "environment=env_0123456789ab".
+  ALTER TABLE jobs ADD COLUMN labels TEXT;
+
+  -- The end of the output of the program that did the last attempt.
+  CREATE TABLE runner_logs (
+    operation_id TEXT PRIMARY KEY REFERENCES operations ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    log TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 // The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.

@@ -42,6 +42,41 @@ export function queueSuite(name: string, factory: StoreFactory): void {
         expect((await store.claimJob({ ...claim, ...over }))?.operationId).toBe(n && id('op', n));
     });
 
+    it('a worker with labels claims jobs with one of them of each name, and jobs without labels', async () => {
+      const labels = (n: number, ...list: string[]) => job(n, { labels: list });
+      await enqueue(
+        store,
+        labels(1, 'environment=env_1', 'drill=refund'),
+        labels(2, 'environment=env_12', 'drill=refund'),
+        labels(3, 'environment=env_2', 'drill=a"b\\_%'),
+        labels(4, 'project=prj_1'),
+        job(5),
+      );
+      const claimWith = async (...wanted: string[]) =>
+        (await store.claimJob({ ...claim, labels: wanted }))?.operationId;
+      expect(await claimWith('environment=env_1', 'drill=other')).toBe(id('op', 5));
+      expect(await claimWith('environment=env_', 'environment=env_1x')).toBeUndefined();
+      expect(await claimWith('environment=env_2', 'drill=a"b\\__')).toBeUndefined();
+      expect(await claimWith('environment=env_0', 'environment=env_2', 'drill=a"b\\_%')).toBe(id('op', 3));
+      expect(await claimWith('environment=env_12', 'drill=refund')).toBe(id('op', 2));
+      expect(await claimWith('project=prj_1')).toBe(id('op', 4));
+      expect(await claimWith()).toBe(id('op', 1));
+    });
+
+    it('the log of the last attempt is kept and read back', async () => {
+      await enqueue(store, job(1));
+      const put = (attempt: number, log: string) =>
+        store.transaction((tx) => tx.runnerLogs.put({ operationId: id('op', 1), attempt, log }));
+      for (const [attempt, log] of [
+        [1, 'first'],
+        [3, 'third\n'],
+        [2, 'late'],
+        [3, 'again ü'],
+      ] as const)
+        await put(attempt, log);
+      expect(await store.runnerLogs.find(id('op', 1))).toMatchObject({ attempt: 3, log: 'again ü' });
+    });
+
     it('simultaneous workers of two instances claim each job once', async () => {
       await enqueue(store, ...Array.from({ length: 30 }, (_, n) => job(n)));
       const claimed = await atOnce(pair, 8, async (on, worker) => {
