@@ -229,6 +229,18 @@ export const ioCodes = {
     'The configuration of the server is wrong, or its data has a different version.',
     'Correct the setting in the message; nothing was started.',
   ),
+  'server.SCHEMA_NEWER': cite('docs/server/retention.md, Upgrade').usage(
+    'A newer version of drillproof has changed the schema of the store.',
+    'Start that version or a later one. A schema is never changed back, so to return to this version, restore a backup.',
+  ),
+  'server.STORE_DAMAGED': cite('docs/server/retention.md, Upgrade').usage(
+    'The file of the store is damaged, or its schema does not match the version that it states.',
+    'Restore the store from a backup, and check the disk. Nothing was changed.',
+  ),
+  'server.STORE_FOREIGN': cite('docs/server/retention.md, Upgrade').usage(
+    'The database or file has tables of another program, or is not a database.',
+    'Name an empty database with DATABASE_URL, or another data folder with --data. Nothing was changed.',
+  ),
   'server.ADMIN_REFUSED': cite('docs/server/server.md').usage(
     'The control plane refuses the input.',
     'Correct the value at the path in the message; nothing was stored.',

@@ -6,9 +6,8 @@ import { column, type Sql } from './table.ts';
 /** The schema of the store, which another process may have migrated, and the latest that this program has. */
 export type SchemaState = { readonly version: number; readonly known: number };
 
-/** Facts about the store: the version of its schema, and the secrets of the installation. */
-export const META_TABLE =
-  'CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
+// Facts about the store: the version of its schema, and the secrets of the installation.
+const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
 
 const INSERT = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO';
 
@@ -17,23 +16,67 @@ async function readValue(sql: Sql, name: string): Promise<string | undefined> {
   return row === undefined ? undefined : column.text.read(row, 'value');
 }
 
+const MADE =
+  /CREATE TABLE (?<table>\w+)|^ +(?<column>\w+) (?:TEXT|INTEGER)\b|TABLE (?<to>\w+) ADD COLUMN (?<added>\w+)|INDEX (?<index>\w+) ON/gm;
+
+/** Lists the indexes, and the columns as `table.column`, that steps of the schema make. */
+function listMade(steps: readonly string[]): string[] {
+  let last = '';
+  return [...steps.join('\n').matchAll(MADE)].flatMap(({ groups = {} }) => {
+    const { table, column: name, to, added, index } = groups;
+    last = table ?? last;
+    if (table !== undefined) return [];
+    return [index ?? (added === undefined ? `${last}.${name}` : `${to}.${added}`)];
+  });
+}
+
+const damagedError = (why: string): DrillproofError =>
+  new DrillproofError('server.STORE_DAMAGED', `the schema of the store is damaged: ${why}`);
+
+/** Reads the version of the schema, and refuses a database that does not have what the version says. */
+async function readVersion(
+  sql: Sql,
+  steps: readonly string[],
+  present: ReadonlySet<string>,
+): Promise<number> {
+  const isMeta = ['meta.name', 'meta.value'].every((name) => present.has(name));
+  const text = isMeta ? await readValue(sql, 'schema_version') : undefined;
+  if (text === undefined) {
+    const foreign = [...present].find((name) => name.includes('.') && !(isMeta && name.startsWith('meta.')));
+    if (foreign === undefined) return 0;
+    const message = `the database is not a store of drillproof: it has ${foreign}, and no version of a schema`;
+    throw new DrillproofError('server.STORE_FOREIGN', message);
+  }
+  if (!/^(0|[1-9][0-9]{0,8})$/.test(text)) throw damagedError(`its version is ${JSON.stringify(text)}`);
+  const version = Number(text);
+  if (version > steps.length) {
+    const message = `the store has schema ${version}, and this program supports up to ${steps.length}`;
+    throw new DrillproofError('server.SCHEMA_NEWER', message);
+  }
+  const missing = listMade(steps.slice(0, version)).find((name) => !present.has(name));
+  if (missing !== undefined) throw damagedError(`version ${version} has ${missing}, which is missing`);
+  const early = listMade(steps.slice(version)).find((name) => present.has(name));
+  if (early !== undefined) throw damagedError(`it has ${early}, which version ${version} does not have`);
+  return version;
+}
+
 /**
  * Runs the next step of the schema and records its number; `false` if there is none. The caller's transaction keeps both,
  * so that an interrupted migration resumes after the last step, and two migrations never overlap.
- * @throws DrillproofError `server.CONFIG_INVALID` for a newer schema
+ * @param catalog the statement that lists the indexes and the columns, as `table.column`, of the database
+ * @throws DrillproofError `server.SCHEMA_NEWER`, `server.STORE_DAMAGED`, `server.STORE_FOREIGN`
  */
 export async function migrateNext(
   sql: Sql,
   script: (text: string) => Promise<unknown>,
   steps: readonly string[],
+  catalog: string,
 ): Promise<boolean> {
-  const { version } = await readSchemaState(sql, steps);
-  if (!(Number.isInteger(version) && version >= 0 && version <= steps.length)) {
-    const message = `the store has schema ${version}, and this program supports up to ${steps.length}`;
-    throw new DrillproofError('server.CONFIG_INVALID', message);
-  }
+  const present = new Set((await sql.all(catalog)).map((row) => column.text.read(row, 'name')));
+  const version = await readVersion(sql, steps, present);
   const step = steps[version];
   if (step === undefined) return false;
+  if (!present.has('meta.name')) await script(META_TABLE);
   await script(step);
   await sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'schema_version', String(version + 1));
   return true;

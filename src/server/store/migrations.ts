@@ -296,7 +296,29 @@ export const migrations: readonly string[] = [
     log TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- For the retention: rows by the time of their end, and what refers to them. Indexes on members of the resource are right
+  -- for rows of older programs too.
+  CREATE INDEX hosted_runs_ended ON hosted_runs ((resource ->> 'updatedAtMs'), project_id, hosted_run_id)
+    WHERE state IN ('succeeded', 'failed', 'cancelled', 'expired');
+  CREATE INDEX hosted_runs_of_original ON hosted_runs (project_id, (resource ->> 'rerunOfHostedRunId'));
+  CREATE INDEX bundles_of_run ON bundles (project_id, (resource ->> 'hostedRunId')) WHERE deleted_at_ms IS NULL;
+  CREATE INDEX sessions_ended ON sessions ((resource ->> 'updatedAtMs'), project_id, session_id)
+    WHERE state IN ('expired', 'destroyed');
+  CREATE INDEX sessions_of_parent ON sessions (project_id, (resource ->> 'parentSessionId'));
+  CREATE INDEX authoring_sessions_ended
+    ON authoring_sessions ((resource ->> 'closedAtMs'), project_id, authoring_session_id);
+  CREATE INDEX authoring_turns_ended
+    ON authoring_turns ((resource ->> 'finishedAtMs'), project_id, authoring_turn_id);
+  CREATE INDEX build_attempts_ended ON build_attempts (updated_at_ms, project_id, build_attempt_id)
+    WHERE state IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX operations_ended ON operations ((resource ->> 'finishedAtMs'), operation_id);
+  CREATE INDEX tokens_ended ON tokens ((coalesce(revoked_at_ms, expires_at_ms)), token_id);
+  `,
 ];
+
+// JSON without the escapes that PostgreSQL refuses, such as a zero byte. No id and no time has an escape.
+const PLAIN_JSON = String.raw`CAST(replace(replace($1, '\\', ''), '\u', 'u') AS JSON)`;
 
 // The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
 const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -304,6 +326,8 @@ const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\) STRICT;/g, ');'],
+  [/\(([\w.]*resource) ->> '(\w+Ms)'\)/g, `(CAST(${PLAIN_JSON} ->> '$2' AS BIGINT))`],
+  [/\(([\w.]*resource) ->> '(\w+)'\)/g, `((${PLAIN_JSON} ->> '$2') COLLATE "C")`],
 ];
 
 /** Translates a step of the schema for PostgreSQL. */

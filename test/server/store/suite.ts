@@ -18,6 +18,7 @@ const tokenRow = (over: Partial<TokenRow> = {}): TokenRow => ({
   createdAtMs: NOW_MS,
   ...over,
 });
+const DAMAGED = 'server.STORE_DAMAGED';
 const EXPORT = id('evexp', 1);
 const build = { ...rows.inProject, buildHash: HASH };
 
@@ -214,11 +215,28 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       expect(await store.tokens.list(ORG)).toHaveLength(1);
     });
 
-    it('refuses a newer schema, and a version that is not a number', async () => {
-      for (const version of [String(migrations.length + 1), 'x', '-1', '0.5']) {
-        await place().query(`UPDATE meta SET value = '${version}' WHERE name = 'schema_version'`);
-        expect(await codeOf(place().open())).toBe('server.CONFIG_INVALID');
-      }
+    it.each<readonly [what: string, statement: string, code: string]>([
+      ['of a newer version', `UPDATE meta SET value = '${migrations.length + 1}'`, 'server.SCHEMA_NEWER'],
+      ...['x', '-1', '0.5', '', '01', ' 1'].map(
+        (text) => [`of version "${text}"`, `UPDATE meta SET value = '${text}'`, DAMAGED] as const,
+      ),
+      ['of version 0 that has tables', "UPDATE meta SET value = '0'", DAMAGED],
+      ['without a table', 'DROP TABLE blob_removals', DAMAGED],
+      ['without a column', 'ALTER TABLE organizations DROP COLUMN max_session_ttl_ms', DAMAGED],
+      ['without an index', 'DROP INDEX jobs_of_resource', DAMAGED],
+      ['without a version', 'DELETE FROM meta', 'server.STORE_FOREIGN'],
+      ['without the table of its version', 'DROP TABLE meta', 'server.STORE_FOREIGN'],
+      ['with another table meta', 'ALTER TABLE meta RENAME COLUMN value TO other', 'server.STORE_FOREIGN'],
+    ])('refuses a store %s, and changes nothing', async (_, statement, code) => {
+      await place().query(statement);
+      for (let n = 0; n < 2; n++) expect(await codeOf(place().open())).toBe(code);
+    });
+
+    it('opens a store with tables, columns and indexes that it does not know', async () => {
+      await place().query('CREATE TABLE ours (a INTEGER)');
+      await place().query('ALTER TABLE organizations ADD COLUMN ours INTEGER');
+      await place().query('CREATE INDEX ours_in_order ON ours (a)');
+      await (await place().open()).close();
     });
 
     it('migration keeps finished steps, undoes a failed one, and refuses a newer schema', async () => {
@@ -229,7 +247,7 @@ export function storeSuites(name: string, factory: rows.StoreFactory): void {
       await (await place().open([...steps, 'CREATE TABLE undone (a TEXT) STRICT;'])).close();
       for (const table of ['done', 'undone'])
         expect(await place().query(`SELECT * FROM ${table}`)).toEqual([]);
-      expect(await codeOf(place().open())).toBe('server.CONFIG_INVALID');
+      expect(await codeOf(place().open())).toBe('server.SCHEMA_NEWER');
     });
 
     it('secrets are distinct, and secrets and committed rows survive a restart', async () => {

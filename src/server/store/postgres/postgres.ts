@@ -1,7 +1,7 @@
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
 import { DrillproofError } from '../../../errors.ts';
 import { packageError } from '../../../node/fs-errors.ts';
-import { META_TABLE, migrateNext } from '../meta.ts';
+import { migrateNext } from '../meta.ts';
 import { translateDdl } from '../migrations.ts';
 import {
   buildClientConfig,
@@ -150,16 +150,20 @@ async function assertUtf8(client: Client): Promise<void> {
   throw new DrillproofError('server.CONFIG_INVALID', `the encoding of the database is ${encoding}, not UTF8`);
 }
 
+// The tables of an extension do not make the database one of another program.
+const CATALOG = `SELECT c.relname || '.' || a.attname AS name
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) AND c.relnamespace <> 'pg_catalog'::regnamespace
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+  UNION ALL SELECT relname FROM pg_class WHERE relkind = 'i' AND pg_table_is_visible(oid)`;
+
 /** Commits one step together with its number. The lock ends with the transaction, or with its process. */
 async function migrateOnce(client: Client, steps: readonly string[]): Promise<boolean> {
   const script = (text: string) => guardQuery(() => client.query(translateDdl(text)));
   const sql = wrapConnection(client);
   await script('BEGIN');
   await sql.all('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK);
-  // This check comes first, because a role without the right to make tables may open a store that is up to date.
-  const [meta] = await sql.all("SELECT to_regclass('meta') AS name");
-  if (meta?.['name'] === null) await script(META_TABLE);
-  const more = await migrateNext(sql, script, steps);
+  const more = await migrateNext(sql, script, steps, CATALOG);
   await script('COMMIT');
   return more;
 }
@@ -188,8 +192,8 @@ async function loadPg(): Promise<Pg> {
  * Opens the store in an existing PostgreSQL database, bringing its schema up to date. Any number of processes may
  * share it, and open it at once.
  * @throws DrillproofError `server.CONFIG_INVALID` for a malformed address, a database that cannot be reached or
- *   refuses the login, an encoding other than UTF8, a newer schema; `io.PACKAGE_MISSING`, `io.DISK_FULL`,
- *   `io.UNREADABLE`
+ *   refuses the login, or an encoding other than UTF8; `server.STORE_FOREIGN`, `server.STORE_DAMAGED`,
+ *   `server.SCHEMA_NEWER`; `io.PACKAGE_MISSING`, `io.DISK_FULL`, `io.UNREADABLE`
  */
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   const all = { ...defaults, ...options };

@@ -50,7 +50,7 @@ async function copy(path: string, to: string): Promise<void> {
  * Copies an embedded store into one file that only the owner may read, even while a server writes to it, and without
  * changing its schema. The file gets its name when it is complete, checked and synced.
  * @throws DrillproofError `io.NOT_FOUND` for a store or folder that is absent, `io.EXISTS`, `io.READ_ONLY`,
- *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.CONFIG_INVALID` for a file that is not a store
+ *   `io.DISK_FULL`, `io.WRITE_FAILED`; `server.STORE_FOREIGN` for a file that is not a store
  */
 export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
   const target = resolve(out);

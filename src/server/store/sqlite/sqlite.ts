@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { META_TABLE, migrateNext } from '../meta.ts';
+import { migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { createSqlStore, type Store } from '../store.ts';
@@ -22,7 +22,7 @@ const RESULT: Readonly<Record<number, { code: Code; why: string }>> = {
   11: { code: 'io.UNREADABLE', why: 'the store is damaged' },
   13: { code: 'io.DISK_FULL', why: 'the disk of the store is full' },
   14: { code: 'io.UNREADABLE', why: 'the store cannot be opened' },
-  26: { code: 'server.CONFIG_INVALID', why: 'the file is not a store' },
+  26: { code: 'server.STORE_FOREIGN', why: 'the file is not a store' },
 };
 
 /** Returns the coded error of a failed statement, or the same error if there is no code for it. */
@@ -78,22 +78,26 @@ const BUSY_MS = 5_000;
 const BUSY_TIMEOUT = `PRAGMA busy_timeout = ${BUSY_MS};`;
 const RETRY_MS = 5;
 
-// An answered write must survive a power cut, so FULL makes each commit wait for the disk. Checkpoints of 16 MiB write a
-// page that changes often once; the default writes it four times.
+// An answered write must survive a power cut, so FULL makes each commit wait for the disk. Only a new file gets the vacuum.
 const PRAGMAS = `
   ${BUSY_TIMEOUT}
-  PRAGMA journal_mode = WAL;
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA synchronous = FULL;
-  PRAGMA wal_autocheckpoint = 4000;
   PRAGMA foreign_keys = ON;
   PRAGMA trusted_schema = OFF;
-  ${META_TABLE}
 `;
+// This changes the file, so it comes after the check that the file is a store. Checkpoints of 16 MiB write a page that
+// changes often once; the default writes it four times.
+const LOG = 'PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000;';
+
+const CATALOG = `SELECT m.name || '.' || c.name AS name FROM sqlite_master m JOIN pragma_table_info(m.name) c
+  WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'
+  UNION ALL SELECT name FROM sqlite_master WHERE type = 'index'`;
 
 function checkIntegrity(database: DatabaseSync): void {
   const quickCheck = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (quickCheck !== 'ok')
-    throw new DrillproofError('server.CONFIG_INVALID', 'the store is damaged', { details: { quickCheck } });
+    throw new DrillproofError('server.STORE_DAMAGED', 'the store is damaged', { details: { quickCheck } });
 }
 
 // A failed statement may have ended the transaction already.
@@ -228,8 +232,9 @@ async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]
     guard(() => database.exec(PRAGMAS));
     guard(() => checkIntegrity(database));
     const script = async (text: string): Promise<void> => guard(() => database.exec(text));
-    const next = () => migrateNext(wrapDatabase(database), script, steps);
+    const next = () => migrateNext(wrapDatabase(database), script, steps, CATALOG);
     while (await transact(database, next));
+    guard(() => database.exec(LOG));
     return database;
   } catch (error) {
     database.close();
@@ -250,8 +255,8 @@ async function keepPrivate(path: string): Promise<void> {
 /**
  * Opens the embedded store in a file, creates it if it is absent, and migrates its schema. It uses WAL, and syncs every
  * commit to disk. Several processes may open the same file on one machine.
- * @throws DrillproofError `server.CONFIG_INVALID` for a file that is not a store, is damaged, or has a newer schema;
- *   `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
+ * @throws DrillproofError `server.STORE_FOREIGN` for a file that is not a store, `server.STORE_DAMAGED`,
+ *   `server.SCHEMA_NEWER`; `io.READ_ONLY`, `io.UNREADABLE`, `io.DISK_FULL`
  */
 export async function openSqliteStore(
   path: string,

@@ -103,6 +103,14 @@ describe('PostgreSQL', () => {
       expect(await codeOf(openAsPlain(await postgres.database()))).toBe('server.CONFIG_INVALID');
     });
 
+    it('refuses a database of another program, and changes nothing in it', async () => {
+      await ask('CREATE TABLE bookmarks (name TEXT)');
+      expect(await codeOf(migrate(url))).toBe('server.STORE_FOREIGN');
+      expect(await ask("SELECT to_regclass('meta') AS name")).toEqual([{ name: null }]);
+      await ask('DROP TABLE bookmarks; CREATE VIEW bookmarks AS SELECT 1 AS name');
+      await migrate(url);
+    });
+
     it('refuses a database whose encoding is not UTF-8', async () => {
       await ask("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
       const latin = Object.assign(new URL(url), { pathname: '/latin' }).href;

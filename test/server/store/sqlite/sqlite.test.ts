@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { spawnSync } from 'node:child_process';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -54,9 +54,16 @@ describe('opening the embedded store', () => {
     });
   });
 
-  it('refuses a file that is not a store', async () => {
+  it('refuses a file that is not a store, and a database of another program, and changes neither', async () => {
     await writeFile(path, 'this is a text, and long enough to be looked at as a database header'.repeat(20));
-    expect(await codeOf(openSqliteStore(path))).toBe('server.CONFIG_INVALID');
+    const text = await readFile(path);
+    expect(await codeOf(openSqliteStore(path))).toBe('server.STORE_FOREIGN');
+    expect(await readFile(path)).toEqual(text);
+    await rm(path);
+    withDatabase((database) => database.exec('CREATE TABLE bookmarks (name TEXT)'));
+    const bytes = await readFile(path);
+    expect(await codeOf(openSqliteStore(path))).toBe('server.STORE_FOREIGN');
+    expect(await readFile(path)).toEqual(bytes);
   });
 
   it('refuses a damaged store', async () => {
@@ -70,7 +77,7 @@ describe('opening the embedded store', () => {
     const file = await open(path, 'r+');
     await file.write(Buffer.alloc(4096 * 8, 0xff), 0, 4096 * 8, Math.floor(length / 4096 / 2) * 4096);
     await file.close();
-    expect(['server.CONFIG_INVALID', 'io.UNREADABLE']).toContain(await codeOf(openSqliteStore(path)));
+    expect(['server.STORE_DAMAGED', 'io.UNREADABLE']).toContain(await codeOf(openSqliteStore(path)));
   });
 
   it('reports a folder that does not exist', async () => {
