@@ -9,19 +9,27 @@ import {
   PATH,
   TEXT,
 } from '../bytes/arguments.ts';
-import { sumSizes } from '../bytes/async.ts';
+import { closeAfter, sumSizes } from '../bytes/async.ts';
+import { sliceAccess } from '../bytes/random-access.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
 import { evidenceExportIdSchema } from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
 import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
-import { memorySource, type SourceFile } from '../evidence/source.ts';
+import {
+  type EvidenceSource,
+  memorySource,
+  type OpenFile,
+  type SourceFile,
+  zipSource,
+} from '../evidence/source.ts';
 import { INVENTORY, type Inventory, type InventoryRow, parseInventory } from '../mirror/inventory.ts';
 import { openJournal, readLastReads } from '../scrub/journal.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
 import type { PartVerifier } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
+import { openZip } from '../zip/read/open.ts';
 import type { AwsEnvironment } from './s3/location.ts';
 import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
 import { openVolume } from './open-volume.ts';
@@ -103,13 +111,18 @@ async function openArchive(
   volume: Volume,
   { journal, jobs = 1 }: ScrubArchiveOptions,
 ): Promise<ScrubArchive> {
-  const { folders, files } = await volume.list();
-  const single = [...folders, ...files].some((name) => SIGNS.has(name));
-  const { parent, name: singleName } = single ? volume.split() : { parent: volume, name: '' };
+  const file = await volume.openFile();
+  await file?.close();
+  const { folders, files } = file === undefined ? await volume.list() : { folders: [], files: [] };
+  const single = file !== undefined || [...folders, ...files].some((name) => SIGNS.has(name));
+  const { parent, name: place } = single ? volume.split() : { parent: volume, name: '' };
+  const singleName = file === undefined ? place : place.replace(/\.zip$/, '');
   const logs = journal === undefined ? parent.child(JOURNALS) : await openVolume(journal);
   const records = openJournal(logs.log(JOURNAL), volume.folder === undefined ? S3_WAIT_MS : undefined);
   const { inventory, inventoryFault } = await readInventory(parent);
-  const present = single ? [singleName] : folders.filter(isShown);
+  const packs = new Set(volume.folder === undefined ? [] : files.filter((name) => PACK.test(name)));
+  const present = single ? [singleName] : [...folders, ...[...packs].map(unpackName)].filter(isShown);
+  const childOf = (name: string): string => (packs.has(`${name}.zip`) ? `${name}.zip` : name);
   const missing = single
     ? []
     : await listMissing({ volume, present, inventory, journaled: await records.names() });
@@ -121,9 +134,11 @@ async function openArchive(
     single,
     mirrors,
     ...defined({ inventory, inventoryFault }),
-    strays: single ? [] : files.filter((name) => isShown(name) && name !== INVENTORY),
+    strays: single ? [] : files.filter((name) => isShown(name) && name !== INVENTORY && !packs.has(name)),
     open(name) {
-      const mirror = single ? volume : volume.child(name);
+      const child = childOf(name);
+      const mirror = single ? volume : volume.child(child);
+      const packed = file !== undefined || child !== name;
       const listed = inventory && {
         row: inventory.exports.get(name),
         acknowledged: acknowledged.filter((each) => each.mirror === name),
@@ -137,21 +152,53 @@ async function openArchive(
         ...defined({ listed }),
         // All mirrors are examined at once. After a look, a mirror may have been changed by a repair.
         async stamp() {
-          const all = looks > 0 ? parent.stamps([name]) : (stamps ??= parent.stamps(mirrors));
-          return (await all).get(name) ?? '';
+          const all = looks > 0 ? parent.stamps([child]) : (stamps ??= parent.stamps(mirrors.map(childOf)));
+          return (await all).get(child) ?? '';
         },
         look() {
           looks++;
-          return readView(mirror, jobs);
+          return packed ? readPack(mirror) : readView(mirror, jobs);
         },
-        // The archive closes the connection.
-        sink: async () => mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() })),
+        async sink() {
+          if (packed)
+            throw new DrillproofError('io.KIND', `${mirror.name} is one file, and cannot be repaired`);
+          // The archive closes the connection.
+          return mirrorVolume(async () => ({ ...mirror, close: () => Promise.resolve() }));
+        },
         close: () => Promise.resolve(),
       };
     },
     readTimes: () => readLastReads(logs.log(JOURNAL)),
     close: () => volume.close(),
   };
+}
+
+/** A mirror in one file, as `archive pack` writes it. */
+const PACK = /^evexp_[a-z0-9]+\.zip$/;
+const unpackName = (file: string): string => file.slice(0, -'.zip'.length);
+
+/** Lists a mirror in one file. Each of its files is opened with a descriptor of its own, so that none stays open. */
+async function readPack(pack: Volume): Promise<ScrubView> {
+  const open = async (): Promise<OpenFile> => {
+    const file = await pack.openFile();
+    if (file !== undefined) return file;
+    throw new DrillproofError('io.NOT_FOUND', `${pack.name} does not exist`, { path: pack.name });
+  };
+  const archive = await closeAfter(await open(), (file) => openZip(file));
+  const entries = new Map(archive.entries.map((entry) => [entry.name, entry]));
+  const files = await zipSource(archive).files();
+  const source: EvidenceSource = {
+    kind: 'zip',
+    files: () => Promise.resolve(files),
+    async open(path) {
+      const entry = entries.get(path);
+      if (entry?.method !== 'store')
+        throw new DrillproofError('io.NOT_FOUND', `${pack.name} has no stored ${path}`, { path });
+      const file = await open();
+      return { ...sliceAccess(file, entry.dataOffset, entry.bytes), close: () => file.close() };
+    },
+  };
+  return { source, files: new Map(files.map((file) => [file.path, file])), unfinished: false };
 }
 
 /** In S3, each write of the journal replaces the whole object. */

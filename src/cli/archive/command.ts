@@ -21,9 +21,11 @@ import { scrubMirror } from '../../scrub/mirror.ts';
 import { ifReadable, isError } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, exitOfCode, worstExit } from '../exit.ts';
+import { packArchive } from './pack.ts';
+import { type Fault, formatRehearsal, rehearseRestore } from './rehearse.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { parseDigest, parseTime, STANDARD } from '../shared/options/options.ts';
+import { parseDigest, parseNumberBetween, parseTime, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { alignFacts, formatTable, readToolName, writeList, writeProduct } from '../shared/output/product.ts';
 
@@ -33,7 +35,13 @@ const LIST = [...STANDARD, option('--at <time>', 'show what the archive held at 
 const VERIFY = [
   ...STANDARD,
   option('--expect-head <digest>', 'require a line of the inventory with this SHA-256', parseDigest),
+  option(
+    '--rehearse <n>',
+    'also restore this many mirrors, chosen at random, into a temporary folder, and verify every byte',
+    parseNumberBetween(1, 100_000),
+  ),
 ];
+const PACK = [...STANDARD, option('--to <folder>', 'folder for the files').required()];
 const BY = [
   ...STANDARD,
   option('--by <name>', 'who decides it', (value) => parseNote(value, 200)).required(),
@@ -70,6 +78,19 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     .examples({
       'that no line was removed since you looked':
         'drillproof archive verify ./archive --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+      'that five mirrors can really be restored': 'drillproof archive verify ./archive --rehearse 5',
+    });
+  archive
+    .command('pack')
+    .summary('write each mirror as one file')
+    .description(
+      'Write each mirror of an archive as one ZIP, for media with few inodes. Every digest is verified in the written file.',
+    )
+    .argument('<place>', PLACE)
+    .perform(PACK, ({ to }, place: string) => packArchive(cli, place, to))
+    .examples({
+      'a copy for a tape': 'drillproof archive pack ./archive --to /mnt/tape',
+      'and back': 'drillproof mirror --all --from /mnt/tape --to ./restored',
     });
   archive
     .command('acknowledge')
@@ -203,13 +224,11 @@ async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Pr
   await writeList(cli, json, `${lines}${table}`);
 }
 
-type Fault = {
-  readonly mirror: string;
-  readonly code: Parameters<typeof codeEntry>[0];
-  readonly message: string;
-};
-
-async function verify(cli: Cli, place: string, { expectHead }: OptionsOf<typeof VERIFY>): Promise<void> {
+async function verify(
+  cli: Cli,
+  place: string,
+  { expectHead, rehearse }: OptionsOf<typeof VERIFY>,
+): Promise<void> {
   await closeAfter(await openScrubArchive(place, { env: cli.env }), async (archive) => {
     const { inventory, inventoryFault } = archive;
     if (inventoryFault !== undefined) throw inventoryFault;
@@ -219,8 +238,13 @@ async function verify(cli: Cli, place: string, { expectHead }: OptionsOf<typeof 
       faults.push({ mirror: '', code: 'inventory.HEAD_MISMATCH', message: `no line has ${expectHead}` });
     for (const name of archive.mirrors) {
       cli.signal.throwIfAborted();
-      faults.push(...(await compareMirror(archive, inventory, name)));
+      faults.push(
+        ...(await compareMirror(archive, inventory, name).catch((error) => [toFault(name, error)])),
+      );
     }
+    const rehearsal =
+      rehearse === undefined ? undefined : await rehearseRestore(cli, place, inventory, rehearse);
+    faults.push(...(rehearsal?.faults ?? []));
     const errors = faults.filter(isError);
     cli.exitCode = worstExit([EXIT.pass, ...errors.map(({ code }) => exitOfCode(code))]);
     const rows = faults.map(({ mirror, code, message }) => [mirror, code, message]);
@@ -229,12 +253,25 @@ async function verify(cli: Cli, place: string, { expectHead }: OptionsOf<typeof 
       [errors.length === 0 ? 'complete' : 'incomplete', place],
       ['mirrors', count(archive.mirrors.length)],
       ['head', inventory.head],
+      ['rehearsed', rehearsal && formatRehearsal(rehearsal)],
       ...codes.map((code) => [`to do (${code})`, codeEntry(code).action] as const),
     ]);
     const outcome = errors.length === 0 ? 'complete' : 'incomplete';
-    const json = { kind: 'archive.verified', place, outcome, ...describeHead(inventory), faults };
+    const json = {
+      kind: 'archive.verified',
+      place,
+      outcome,
+      ...describeHead(inventory),
+      ...defined({ rehearsed: rehearsal?.restored }),
+      faults,
+    };
     await writeProduct(cli, json, `${text}${formatTable(['MIRROR', 'CODE', 'WHY'], rows)}`);
   });
+}
+
+function toFault(mirror: string, error: unknown): Fault {
+  if (error instanceof DrillproofError) return { mirror, code: error.code, message: error.message };
+  throw error;
 }
 
 /** Compares the name and the manifest of a mirror with the inventory. */

@@ -11,7 +11,7 @@ import type { MirrorOptions } from '../../mirror/run.ts';
 import { openVolume } from '../../node/open-volume.ts';
 import { type Cli, printNotes } from '../cli.ts';
 import { openProject } from '../shared/input/remote.ts';
-import { formatAddress, openReplicas } from '../shared/input/replicas.ts';
+import { formatAddress, openReplicas, readExportRef } from '../shared/input/replicas.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { readToolName, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
@@ -21,7 +21,7 @@ import { listTransfer, mirrorEach, type MirrorEach, type MirrorWatch } from './m
 import { assertComplete, describeTransfer, formatIncomplete, formatReceipt, writeCheck } from './output.ts';
 import { type MirrorCommandOptions, mirrorOptions } from './options.ts';
 import { followCheck, followMirror, MirrorTally } from './progress.ts';
-import { assertOneSelection, openSetting, readExportRef } from './setting.ts';
+import { assertOneSelection, openSetting } from './setting.ts';
 
 const MORE = `
 A file gets its final name only after its bytes were verified, and manifest.json

@@ -9,17 +9,10 @@ import { mirrorDirectory, type MirrorDirectoryOptions } from '../../node/volume/
 import { openPartStore } from '../../node/volume/part-store.ts';
 import type { Cli } from '../cli.ts';
 import { readInput } from '../shared/input/input.ts';
-import type { Replica } from '../shared/input/replicas.ts';
 import { assertQueue } from '../shared/options/queue.ts';
 import { usageError } from '../shared/options/values.ts';
 import { readToolName } from '../shared/output/product.ts';
-import type { ExportRef } from '../../client/client.ts';
 import type { MirrorCommandOptions, SinkOptions } from './options.ts';
-import { DrillproofError } from '../../errors.ts';
-import { DEFAULT_LIMITS } from '../../evidence/document.ts';
-import { readFile } from '../../evidence/source.ts';
-import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
-import { parseExportManifest, parseExportResource } from '../../evidence/export/manifest.ts';
 
 /** With a queue, the lease of a dead worker in S3 expires within a minute. */
 const LEASE_WAIT_MS = 120_000;
@@ -109,23 +102,5 @@ function readRetention(cli: Cli, { s3RetainUntil, s3LockMode, s3LegalHold }: Sin
   return defined({
     retain: s3RetainUntil === undefined ? undefined : { mode, untilMs: s3RetainUntil },
     legalHold: s3LegalHold,
-  });
-}
-
-export async function readExportRef(
-  { source }: Replica,
-  { evidenceExportId, projectId }: Partial<ExportRef>,
-): Promise<ExportRef> {
-  const { documentBytes, manifestBytes } = DEFAULT_LIMITS;
-  const resource = parseExportResource(await readFile(source, EXPORT_RESOURCE, documentBytes));
-  const exportId = evidenceExportId ?? resource.evidenceExportId;
-  if (projectId !== undefined) return { evidenceExportId: exportId, projectId };
-  if (resource.scope.kind === 'project')
-    return { evidenceExportId: exportId, projectId: resource.scope.projectId };
-  const manifest = parseExportManifest(await readFile(source, EXPORT_MANIFEST, manifestBytes));
-  const [row] = [...manifest.parts, ...manifest.localReports];
-  if (row !== undefined) return { evidenceExportId: exportId, projectId: row.projectId };
-  throw new DrillproofError('usage.INVALID', 'the second mirror names no project', {
-    details: { hint: 'Name the project for the receipt with --project ID.' },
   });
 }

@@ -40,7 +40,7 @@ export const folderVolume = (root: string): Volume => ({
   },
   hold: () => holdFolder(root),
   log: (path) => openLog(join(root, path)),
-  stamps: async (names) => new Map(names.map((name) => [name, stampFolder(join(root, name))])),
+  stamps: async (names) => new Map(names.map((name) => [name, stampMirror(join(root, name))])),
   assertRemovable: () => Promise.resolve(),
   async remove() {
     const entry = lstatSync(root, { throwIfNoEntry: false });
@@ -224,12 +224,25 @@ async function appendDurably(file: string, lines: Uint8Array): Promise<void> {
 }
 
 /** The folders of a mirror, plain or a bag, in which files are renamed. */
-const MIRROR_FOLDERS = ['', 'parts', 'local-reports', 'receipts', 'data', 'data/parts', 'data/local-reports'];
+const MIRROR_FOLDERS = [
+  '.',
+  'parts',
+  'local-reports',
+  'receipts',
+  'data',
+  'data/parts',
+  'data/local-reports',
+];
 
-/** Formats the inodes and times of the folders of a mirror; a rename changes the time. A missing mirror has no stamp. */
-function stampFolder(folder: string): string {
-  const lookUp = (name: string) =>
-    attempt(folder, 'read', () => lstatSync(join(folder, name), { throwIfNoEntry: false, bigint: true }));
-  const found = MIRROR_FOLDERS.map(lookUp);
-  return found[0] === undefined ? '' : found.map((each) => each && `${each.ino}:${each.mtimeNs}`).join(' ');
+/**
+ * Formats the inodes and times of the folders of a mirror, or of its one file; a rename changes the time. A missing mirror
+ * has no stamp.
+ */
+function stampMirror(root: string): string {
+  const lookUp = (path: string) =>
+    attempt(root, 'read', () => lstatSync(path, { throwIfNoEntry: false, bigint: true }));
+  const found = lookUp(root);
+  if (found === undefined) return '';
+  const folders = found.isDirectory() ? MIRROR_FOLDERS.map((name) => lookUp(join(root, name))) : [found];
+  return folders.map((each) => each && `${each.ino}:${each.mtimeNs}`).join(' ');
 }

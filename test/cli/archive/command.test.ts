@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../../../src/bytes/hash.ts';
 import { INVENTORY, InventoryLog } from '../../../src/mirror/inventory.ts';
 import { folderVolume } from '../../../src/node/volume/folder.ts';
@@ -40,6 +41,108 @@ const accept = (root: string, file: string) =>
   run(['archive', 'acknowledge', root, file, '--by', 'Ana', '--reason', 'disk fault']);
 const codesOf = async (line: string) =>
   (await callJson(line, at(NOW))).faults.map(({ code }: { code: string }) => code);
+
+describe('a rehearsal of archive verify', () => {
+  test('restores the chosen number of mirrors and leaves nothing in the folder for temporary files', async () => {
+    const { root } = await makeListed(3);
+    const folder = await newFolder();
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { rehearsed, faults } = await callJson(`archive verify ${root} --rehearse 2`, at(NOW));
+    expect([rehearsed.length, faults, await readdir(folder)]).toEqual([2, [], []]);
+    expect((await callJson(`archive verify ${root} --rehearse 100`, at(NOW))).rehearsed).toHaveLength(3);
+    await expectResult(run(`archive verify ${root} --rehearse 0`), 2, 'usage.INVALID');
+  });
+
+  test('finds a damaged part, which archive verify alone does not read', async () => {
+    const { root } = await makeListed();
+    await rot(partOf(join(root, ID)));
+    await expectResult(run(`archive verify ${root}`), 0);
+    expect(await codesOf(`archive verify ${root} --rehearse 2`)).toEqual(['mirror.SOURCE_INCOMPLETE']);
+  });
+});
+
+/** Packs an archive. */
+async function pack(root: string) {
+  const to = join(await newFolder(), 'tape');
+  return { to, result: await callJson(`archive pack ${root} --to ${to}`, at(NOW)) };
+}
+
+describe('an archive in one file for each mirror', () => {
+  test('has the same bytes, and every command of the archive reads it', async () => {
+    const { root } = await makeListed();
+    const { to, result } = await pack(root);
+    expect(result).toMatchObject({ kind: 'archive.packed', packed: 2, kept: 0, faults: [] });
+    expect((await readdir(to)).toSorted()).toEqual([`${ID}.zip`, `${exportId(2)}.zip`, INVENTORY]);
+    await expectResult(run(`archive verify ${to} --rehearse 2`), 0);
+    await expectResult(run(`scrub ${to}`), 0);
+    await expectResult(run(`scrub ${join(to, `${ID}.zip`)}`), 0);
+    const back = join(await newFolder(), 'back');
+    await expectResult(run(`mirror --all --from ${to} --to ${back}`), 0);
+    const one = join(await newFolder(), 'one');
+    await expectResult(run(`mirror --from ${join(to, `${ID}.zip`)} --to ${one}`), 0);
+    for (const path of [join(back, ID), one])
+      expect(await readFile(join(path, 'SHA256SUMS'))).toEqual(await readFile(join(root, ID, 'SHA256SUMS')));
+    execFileSync('unzip', ['-tq', join(to, `${ID}.zip`)]);
+  });
+
+  test('keeps files that are there, and writes those of changed mirrors again', async () => {
+    const { root } = await makeListed();
+    const { to } = await pack(root);
+    await rm(join(root, ID, 'SHA256SUMS'));
+    expect(await callJson(`archive pack ${root} --to ${to}`, at(NOW))).toMatchObject({ packed: 1, kept: 1 });
+  });
+
+  test('is written without a damaged mirror, which is named', async () => {
+    const { root } = await makeListed();
+    await rot(partOf(join(root, ID)));
+    const to = join(await newFolder(), 'tape');
+    const result = await run(`archive pack ${root} --to ${to} --json`);
+    expect([result.code, JSON.parse(result.stdout).faults]).toEqual([
+      1,
+      [expect.objectContaining({ mirror: ID, code: 'part.DIGEST_MISMATCH' })],
+    ]);
+    expect((await readdir(to)).toSorted()).toEqual([`${exportId(2)}.zip`, INVENTORY]);
+  });
+
+  test('is written without a mirror that has another manifest than the inventory', async () => {
+    const { root } = await makeListed();
+    await rm(join(root, ID), { recursive: true });
+    await cp(join(root, exportId(2)), join(root, ID), { recursive: true });
+    const { faults } = await callJson(`archive pack ${root} --to ${join(await newFolder(), 't')}`, at(NOW));
+    expect(faults).toMatchObject([{ mirror: ID, code: 'expect.MANIFEST_MISMATCH' }]);
+  });
+
+  test('is not written over the copy of another archive', async () => {
+    const { to } = await pack((await makeListed()).root);
+    const log = new InventoryLog(folderVolume(to).log(INVENTORY), 'other', () => NOW);
+    await log.write({ exports: [] });
+    const { root } = await makeListed();
+    await expectResult(run(`archive pack ${root} --to ${to}`), 1, 'inventory.DAMAGED');
+  });
+
+  test('is found damaged, cut off, missing and unlisted, as an archive of folders is', async () => {
+    const { root } = await makeListed(4);
+    const { to } = await pack(root);
+    const file = (n: number) => join(to, `${exportId(n)}.zip`);
+    await rot(file(1));
+    await writeFile(file(2), (await readFile(file(2))).subarray(0, 2_000));
+    await rename(file(3), join(to, 'evexp_00000000000z.zip'));
+    const found = await codesOf(`archive verify ${to}`);
+    expect(found).toEqual(
+      expect.arrayContaining(['zip.NOT_A_ZIP', 'scrub.MIRROR_MISSING', 'inventory.UNLISTED']),
+    );
+    const codes = await codesOf(`scrub ${to}`);
+    expect(codes).toEqual(
+      expect.arrayContaining([
+        'expect.MANIFEST_MISMATCH',
+        'zip.NOT_A_ZIP',
+        'scrub.MIRROR_MISSING',
+        'inventory.UNLISTED',
+      ]),
+    );
+  });
+});
 
 describe('the inventory of an archive', () => {
   test('archive list and verify show what the archive holds, and its head', async () => {

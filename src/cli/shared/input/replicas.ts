@@ -2,7 +2,11 @@ import { pathToFileURL } from 'node:url';
 import { defined } from '../../../bytes/arguments.ts';
 import { closeAfter } from '../../../bytes/async.ts';
 import { DrillproofError } from '../../../errors.ts';
-import type { EvidenceSource } from '../../../evidence/source.ts';
+import type { ExportRef } from '../../../client/client.ts';
+import { DEFAULT_LIMITS } from '../../../evidence/document.ts';
+import { parseExportManifest, parseExportResource } from '../../../evidence/export/manifest.ts';
+import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../../evidence/export/pack-export.ts';
+import { type EvidenceSource, readFile } from '../../../evidence/source.ts';
 import type { ListedExport } from '../../../mirror/archive.ts';
 import { INVENTORY, type InventoryRow, parseInventory } from '../../../mirror/inventory.ts';
 import { type MirrorClient, replicaClient } from '../../../mirror/replica.ts';
@@ -60,3 +64,22 @@ function selectMirror({ single, mirrors }: ScrubArchive, name: string | undefine
 
 /** Formats a place for receipts, without secrets. */
 export const formatAddress = (place: string): string => (isS3Url(place) ? place : pathToFileURL(place).href);
+
+/** Reads which export a replica is of. @throws DrillproofError `usage.INVALID` if it names no project */
+export async function readExportRef(
+  { source }: Replica,
+  { evidenceExportId, projectId }: Partial<ExportRef>,
+): Promise<ExportRef> {
+  const { documentBytes, manifestBytes } = DEFAULT_LIMITS;
+  const resource = parseExportResource(await readFile(source, EXPORT_RESOURCE, documentBytes));
+  const exportId = evidenceExportId ?? resource.evidenceExportId;
+  if (projectId !== undefined) return { evidenceExportId: exportId, projectId };
+  if (resource.scope.kind === 'project')
+    return { evidenceExportId: exportId, projectId: resource.scope.projectId };
+  const manifest = parseExportManifest(await readFile(source, EXPORT_MANIFEST, manifestBytes));
+  const [row] = [...manifest.parts, ...manifest.localReports];
+  if (row !== undefined) return { evidenceExportId: exportId, projectId: row.projectId };
+  throw new DrillproofError('usage.INVALID', 'the second mirror names no project', {
+    details: { hint: 'Name the project for the receipt with --project ID.' },
+  });
+}
