@@ -89,7 +89,7 @@ async function openOrigin(
 ): Promise<Origin> {
   const { from } = options;
   if (from !== undefined) {
-    const replicas = await openReplicas(cli, from);
+    const replicas = await openReplicas(cli, from, options.at);
     const open = async (id: string | undefined): Promise<Source> => {
       const replica = await replicas.open(id);
       const ref = defined({ evidenceExportId: id, projectId: options.project });

@@ -11,7 +11,7 @@ import {
   rot,
 } from '../../node/scrub/make.ts';
 import { NOW } from '../../support/evidence.ts';
-import { call } from '../make.ts';
+import { call, expectResult } from '../make.ts';
 
 afterEach(cleanUp);
 
@@ -62,6 +62,23 @@ describe('mirror --all --from', () => {
     const again = await runJson(`mirror --all --from ${archive} --to ${to}`);
     expect([again.code, again.report]).toMatchObject([0, { exports: 0, kept: 3 }]);
     expect((await run(`scrub ${to}`)).code).toBe(0);
+  });
+
+  it('copies what the archive held at the time of --at, and names what it has no more', async () => {
+    const { archive, to } = await makeArchive();
+    const copy = (atMs: number) =>
+      runJson(`mirror --all --from ${archive} --to ${to} --at ${new Date(atMs).toISOString()}`);
+    await expectResult(
+      run(`mirror --all --from ${archive} --to ${to} --at ${new Date(NOW).toISOString()}`),
+      3,
+      'mirror.NOTHING_FOUND',
+    );
+    const id = exportId(1);
+    const later = { now: () => NOW + 2_000 };
+    await call(['archive', 'remove', archive, id, '--by', 'Ana', '--reason', 'wrong'], later);
+    expect((await copy(NOW + 2_000)).report).toMatchObject({ exports: 2, complete: 2 });
+    const before = await copy(NOW + 1_000);
+    expect([before.code, failuresOf(before)]).toEqual([3, [[id, 'scrub.REPLICA_UNREADABLE']]]);
   });
 
   it('restores what is lost, and a dry run before it counts that and writes nothing', async () => {

@@ -19,7 +19,8 @@ import { usageError } from '../options/values.ts';
 /** A second mirror as the source of files. Nothing in it is trusted: each file is verified like a download. */
 export type Replica = { readonly source: EvidenceSource; readonly client: MirrorClient };
 
-export async function openReplicas(cli: Cli, place: string) {
+/** @param atMs lists what the archive held then; default: what it holds */
+export async function openReplicas(cli: Cli, place: string, atMs?: number) {
   const archive = await openScrubArchive(place, { env: cli.env });
   return {
     /** Opens the mirror of that name in the archive, or the only mirror. */
@@ -29,7 +30,7 @@ export async function openReplicas(cli: Cli, place: string) {
       return { source, client: replicaClient(source, formatAddress(mirror.place)) };
     },
     /** The mirrors of the archive as a control plane lists exports. */
-    exports: () => listMirrors(cli, archive, place),
+    exports: () => listMirrors(cli, archive, { place, atMs }),
     close: () => archive.close(),
   };
 }
@@ -41,12 +42,13 @@ export async function openReplicas(cli: Cli, place: string) {
 async function* listMirrors(
   cli: Cli,
   archive: ScrubArchive,
-  place: string,
+  { place, atMs }: { readonly place: string; readonly atMs: number | undefined },
 ): AsyncGenerator<ListedExport, void, undefined> {
   if (archive.single) throw usageError(`${place} is a mirror, not an archive`, 'Omit --all and --list.');
   const log = await closeAfter(await openVolume(place, cli.env), (volume) => volume.log(INVENTORY).read());
-  const rows = log === undefined ? new Map<string, InventoryRow>() : parseInventory(log).exports;
-  for (const evidenceExportId of new Set([...archive.mirrors, ...rows.keys()])) {
+  const rows = log === undefined ? new Map<string, InventoryRow>() : parseInventory(log, atMs).exports;
+  const unlisted = atMs === undefined ? archive.mirrors : [];
+  for (const evidenceExportId of new Set([...unlisted, ...rows.keys()])) {
     const { state = 'held', manifestDigest, mirroredAtMs = 0 } = rows.get(evidenceExportId) ?? {};
     if (state === 'removed') continue;
     const expected = defined({ manifestDigest, expectManifest: manifestDigest });
