@@ -1,6 +1,7 @@
 /** `drillproof/server`: a control plane, its listener, its workers and its administration. */
 export { type Admin, createAdmin } from './server/admin/admin.ts';
 export { type ControlServer, createServer, type ServerOptions } from './server/server.ts';
+export { createOidc, type VerifyIdentity } from './server/http/oidc.ts';
 export { createLog, type Log } from './server/model/log.ts';
 export { createWorker, type Worker, type WorkerOptions } from './server/jobs/worker.ts';
 export { defaultLimits, type ServerLimits } from './server/model/limits.ts';

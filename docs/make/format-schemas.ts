@@ -16,6 +16,7 @@ import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/
 import { casesSchema } from '../../src/policy/cases.ts';
 import { POLICY_SCHEMA_ROW } from '../../src/policy/document/document.ts';
 import { importSchema } from '../../src/server/admin/import.ts';
+import { oidcSchema } from '../../src/server/http/oidc.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
 
 const base64url = (bytes: number) =>
@@ -163,6 +164,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
     description:
       'Resources for "drillproof admin import" (docs/server/server.md). Each belongs to a project of its organization; a session names an environment and a run a session of the project, in the file or stored.',
     schema: importSchema,
+  },
+  {
+    name: 'oidc',
+    version: 1,
+    title: 'Issuers of OpenID Connect',
+    description:
+      'The issuers whose tokens "drillproof serve --oidc" accepts, and the rights that their claims give (docs/server/access.md).',
+    schema: oidcSchema,
   },
   POLICY_SCHEMA_ROW,
   {

@@ -113,7 +113,7 @@ export const controlCodes = {
     'Read the source from the build archive.',
   ),
   'control.RATE_LIMITED': control.inaccessible(
-    'The client sent too many requests.',
+    'The client sent too many requests, or the organization has as many unfinished operations or uploads as it may have.',
     'Wait for the time in the Retry-After header.',
   ),
   'control.INTERNAL': control.inaccessible(

@@ -1,5 +1,6 @@
 import { defined } from '../bytes/arguments.ts';
 import type { JsonValue } from '../bytes/json/parse.ts';
+import { DrillproofError } from '../errors.ts';
 import { allowedMethods } from '../contract/operations/rows.ts';
 import {
   type Operation,
@@ -39,7 +40,8 @@ import {
 import { createRouter, type HttpRequest } from './http/request.ts';
 import type { Owner, RateLimiter, TransferSlots } from './http/rate-limit.ts';
 import { type Audit, selectIds } from './model/log.ts';
-import { authenticate, type Principal } from './http/tokens.ts';
+import type { VerifyIdentity } from './http/oidc.ts';
+import { authenticate, type createUses, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
 import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
 import { readClientAddress, type Observation, type Observer } from './telemetry/observer.ts';
@@ -92,6 +94,8 @@ export function buildPageEndpoint(page: string | undefined): Readonly<Record<str
 export type AppDependencies = ServerContext & {
   readonly limits: ServerLimits;
   readonly handlers: Handlers;
+  readonly oidc: VerifyIdentity | undefined;
+  readonly uses: ReturnType<typeof createUses>;
   /** The rates of requests and of downloads, and the running transfers. */
   readonly rates: { readonly requests: RateLimiter; readonly downloads: RateLimiter };
   readonly slots: { readonly downloads: TransferSlots; readonly uploads: TransferSlots };
@@ -126,11 +130,18 @@ const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method 
 
 /** Authenticates, then counts the request against the rate of its token. */
 async function admit(
-  { request, store, rates, now, observation, metrics }: Exchange,
+  { request, store, oidc, uses, rates, now, observation, metrics, log, correlationId }: Exchange,
   kind: keyof AppDependencies['rates'] = 'requests',
 ): Promise<Principal> {
-  const principal = await authenticate(store, request.header('authorization'), now());
+  const nowMs = now();
+  const authenticating = authenticate(store, request.header('authorization'), nowMs, oidc);
+  const principal = await authenticating.catch((error: unknown) => {
+    const cause = error instanceof DrillproofError ? error.cause : undefined;
+    if (cause !== undefined) log({ level: 'info', event: 'token.refused', correlationId, error: cause });
+    throw error;
+  });
   observation.owner = principal;
+  if ('tokenHash' in principal) uses.note(principal, nowMs);
   const wait = await rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
     metrics.rateLimited();
@@ -305,7 +316,7 @@ function record(
   const { owner } = observation;
   const path = Object.entries(params).map(([name, value]) => [name, value.slice(0, MAX_FACT)]);
   const facts = {
-    ...defined({ organizationId: owner?.organizationId }),
+    ...defined({ organizationId: owner?.organizationId, identity: owner?.identity?.slice(0, MAX_FACT) }),
     ...Object.fromEntries(path),
     ...selectIds([...Object.values(outcome), outcome]),
     ...('replayed' in outcome && { replayed: true }),

@@ -15,6 +15,8 @@ import type { Blobs } from './blobs/blobs.ts';
 import { type Answer, toResponse } from './http/envelope.ts';
 import { type HttpRequest, readWebRequest } from './http/request.ts';
 import { createHandlers } from './handlers.ts';
+import type { VerifyIdentity } from './http/oidc.ts';
+import { createUses } from './http/tokens.ts';
 import { createCursors, createUploadAddresses, type Cursors } from './http/sealed.ts';
 import {
   createRateLimiter,
@@ -65,6 +67,8 @@ export type ServerOptions = {
   readonly audit?: Audit;
   /** Whether `audit` gets every other read of a token too. Default: no. */
   readonly auditReads?: boolean;
+  /** Verifies tokens of OpenID Connect (`createOidc`). Default: they are refused. */
+  readonly oidc?: VerifyIdentity;
 };
 const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   store: OBJECT,
@@ -83,6 +87,7 @@ const SERVER_OPTIONS: MembersOf<ServerOptions> = {
   trustProxy: optional(FLAG),
   audit: optional(FUNCTION),
   auditReads: optional(FLAG),
+  oidc: optional(FUNCTION),
 };
 
 /** A control plane (control API). `listen` serves it over HTTP. */
@@ -166,7 +171,21 @@ export function createServer(options: ServerOptions): ControlServer {
   const readiness = createReadiness(context);
   const open = { ...buildEndpoints(metrics, readiness), ...buildPageEndpoint(options.page) };
   const recording = { audit, auditReads, boundedAudit };
-  const app = { handlers, rates, slots, ...recording, limits, metrics, observer, open, trustProxy };
+  const uses = createUses(store, log);
+  const { oidc } = options;
+  const app = {
+    handlers,
+    rates,
+    slots,
+    oidc,
+    uses,
+    ...recording,
+    limits,
+    metrics,
+    observer,
+    open,
+    trustProxy,
+  };
   const answer = createApp({ ...context, ...app });
   return {
     observer,
@@ -174,6 +193,7 @@ export function createServer(options: ServerOptions): ControlServer {
     answer,
     fetch: async (request) => toResponse(await answer(readWebRequest(request)), request.method),
     async close() {
+      await uses.write();
       await blobs.close();
       await store.close();
     },

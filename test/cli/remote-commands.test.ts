@@ -59,6 +59,37 @@ describe('admin', () => {
     await pass(`admin token revoke ${created.tokenId} --data plane`);
     await expectResult(list(), 3, 'control.UNAUTHENTICATED');
     expect((await call(`admin token revoke ${created.tokenId} --data plane`)).code).toBe(2);
+    for (const wrong of ['', '--all', `--all ${ORGANIZATION} tok_1`, ORGANIZATION])
+      expect((await call(`admin token revoke ${wrong} --data plane`)).code, wrong).toBe(2);
+  });
+
+  it('admin token rotate prints the successor of a token, and the list has its name and last use', async () => {
+    const create = `admin token create ${ORGANIZATION} --all-projects --name ci --json`;
+    const { tokenId } = JSON.parse(await pass(create));
+    const { stdout, stderr } = await call(`admin token rotate ${tokenId} --overlap 1h --data plane`);
+    expect(stderr).toMatch(new RegExp(`name +ci\n[^]*replaces +${tokenId}\nwhich expires +20`));
+    expect((await call(`reports ${exportId} ${remote}`, { DRILLPROOF_TOKEN: stdout.trim() })).code).toBe(0);
+    const list = await pass(`admin token list ${ORGANIZATION}`);
+    expect(list).toMatch(new RegExp(`${tokenId} +ci +live until \\S+ +never +all `));
+    const readUses = async () => (await pass(`admin token list ${ORGANIZATION}`)).match(/ci +live +20\d\d-/g);
+    await expect.poll(readUses, { timeout: 30_000 }).toHaveLength(1);
+  });
+
+  it('admin token revoke --all revokes every token of an organization', async () => {
+    const other = '--organization org_000000000002 --data plane';
+    await pass('admin org create --name Other --id org_000000000002 --data plane');
+    for (const name of ['one', 'two'])
+      await pass(`admin token create ${other} --all-projects --name ${name}`);
+    expect(await pass(`admin token revoke --all ${other}`)).toBe('revoked 2 tokens of org_000000000002\n');
+    expect(JSON.parse(await pass(`admin token revoke --all ${other} --json`))).toMatchObject({ revoked: 0 });
+  });
+
+  it('admin org entitle sets quotas, shows what is used, and removes a limit', async () => {
+    const entitle = (limits: string) => pass(`admin org entitle ${ORGANIZATION} ${limits}`);
+    await entitle('--max-stored-bytes 5000000 --max-operations 2');
+    const shown = await entitle('--max-operations none');
+    expect(shown).toMatch(/stored bytes +\d{4,} of 5000000\noperations +0, no limit\nuploads +0, no limit/);
+    await entitle('--max-stored-bytes none');
   });
 
   it('admin ingest reports the second ingestion of the same file as unchanged', async () => {

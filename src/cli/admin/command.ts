@@ -8,6 +8,7 @@ import {
   defineTokenCreate,
   defineTokenList,
   defineTokenRevoke,
+  defineTokenRotate,
 } from './tenants.ts';
 import { type Cli, printNote } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
@@ -201,7 +202,7 @@ const COMMANDS: Readonly<Record<string, Row | Group>> = {
     'Create organizations and set their entitlements.',
     {
       create: ['create an organization', defineOrganization],
-      entitle: ['limit the lifetime of its sessions', defineEntitlement],
+      entitle: ['limit what it may use', defineEntitlement],
     },
   ],
   project: [
@@ -211,11 +212,12 @@ const COMMANDS: Readonly<Record<string, Row | Group>> = {
   ],
   token: [
     'tokens',
-    'Create, list and revoke tokens.',
+    'Create, list, rotate and revoke tokens.',
     {
       create: ['create a token, shown once', defineTokenCreate],
       list: ['list the tokens of an organization', defineTokenList],
-      revoke: ['revoke a token', defineTokenRevoke],
+      rotate: ['replace a token by a new one', defineTokenRotate],
+      revoke: ['revoke a token, or all of an organization', defineTokenRevoke],
     },
   ],
   import: ['import worlds, runs and authoring sessions', defineImport],

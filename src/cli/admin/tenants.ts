@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
+import { count, isoTime } from '../../bytes/text/wording.ts';
 import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
 import { type Permission, permissions } from '../../contract/operations/operations.ts';
 import type { IssuedToken } from '../../server/admin/tenants.ts';
@@ -8,7 +8,7 @@ import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime, parseNumberBetween } from '../shared/options/options.ts';
-import { usageError } from '../shared/options/values.ts';
+import { parseDuration, usageError } from '../shared/options/values.ts';
 import { alignFacts, formatTable, writeFacts, writeProduct, writeList } from '../shared/output/product.ts';
 
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
@@ -31,30 +31,55 @@ export const defineOrganization = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({ 'a first organization': 'drillproof admin org create --name Acme' });
 
+const parseLimit =
+  (least: number, most: number) =>
+  (value: string): number | 'none' =>
+    value === 'none' ? value : parseNumberBetween(least, most)(value);
+const parseQuota = parseLimit(0, 999_999_999_999_999);
+
 const ENTITLEMENT = [
   ...DATA,
   option('--organization <id>', 'organization that is entitled').required(),
   option(
     '--max-session-ttl-ms <ms>',
-    'longest lifetime in milliseconds, at most seven days',
-    parseNumberBetween(1, MAX_SESSION_TTL_MS),
-  ).required(),
+    'longest lifetime in milliseconds, at most seven days; none removes a limit',
+    parseLimit(1, MAX_SESSION_TTL_MS),
+  ),
+  option('--max-stored-bytes <n>', 'bytes that are stored, or announced by unfinished uploads', parseQuota),
+  option('--max-operations <n>', 'operations that wait or run', parseQuota),
+  option('--max-uploads <n>', 'uploads that are not finished', parseQuota),
 ];
+
+const formatUse = (used: number, limit?: number): string =>
+  limit === undefined ? `${used}, no limit` : `${used} of ${limit}`;
 
 export const defineEntitlement = (command: CliCommand, cli: Cli): CliCommand =>
   command
-    .description('Limit how far the sessions of an organization may be extended.')
+    .description('Limit what an organization may use. Without a limit, show the limits and what is used.')
     .perform(ENTITLEMENT, async (options) => {
-      const { organization: organizationId, maxSessionTtlMs } = options;
+      const {
+        organization: organizationId,
+        maxSessionTtlMs,
+        maxStoredBytes,
+        maxOperations,
+        maxUploads,
+      } = options;
+      const limits = defined({ maxSessionTtlMs, maxStoredBytes, maxOperations, maxUploads });
       const row = await withAdmin(cli, options, ({ admin }) =>
-        admin.setEntitlement({ organizationId, maxSessionTtlMs }),
+        admin.setEntitlement({ organizationId, ...limits }),
       );
+      const { usage } = row;
       await writeFacts(cli, { kind: 'organization', ...row }, [
         ['organization', row.organizationId],
-        ['longest lifetime of a session', `${maxSessionTtlMs} ms`],
+        ['longest lifetime of a session', `${row.maxSessionTtlMs ?? MAX_SESSION_TTL_MS} ms`],
+        ['stored bytes', formatUse(usage.storedBytes, row.maxStoredBytes)],
+        ['operations', formatUse(usage.operations, row.maxOperations)],
+        ['uploads', formatUse(usage.uploads, row.maxUploads)],
       ]);
     })
     .examples({
+      'ten operations, and 50 GB':
+        'drillproof admin org entitle --organization org_0123456789ab --max-operations 10 --max-stored-bytes 50000000000',
       'one day': 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000',
     });
 
@@ -75,6 +100,9 @@ export const defineProject = (command: CliCommand, cli: Cli): CliCommand =>
       'a project': 'drillproof admin project create --organization org_0123456789ab --name web',
     });
 
+const EXPIRES_AT = (standard: string) =>
+  option('--expires-at <time>', `when it expires (default: ${standard})`, parseTime);
+
 const TOKEN = [
   ...DATA,
   OF_ORGANIZATION,
@@ -83,7 +111,8 @@ const TOKEN = [
   option('--permission <name>', `permission of the token (default: ${DEFAULT_PERMISSIONS.join(' and ')})`)
     .choices(permissions)
     .repeat(),
-  option('--expires-at <time>', 'when it expires (default: never)', parseTime),
+  option('--name <name>', 'name for people, such as what uses it'),
+  EXPIRES_AT('never'),
 ];
 type TokenOptions = OptionsOf<typeof TOKEN>;
 
@@ -99,7 +128,7 @@ export const defineTokenCreate = (command: CliCommand, cli: Cli): CliCommand =>
     });
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
-  const { organization, allProjects, permission = DEFAULT_PERMISSIONS, expiresAt } = options;
+  const { organization, allProjects, permission = DEFAULT_PERMISSIONS, name, expiresAt } = options;
   const projects = allProjects === true ? ('all' as const) : options.project;
   if (projects === undefined)
     throw usageError('a token needs --project or --all-projects', 'Pass one of them.');
@@ -107,21 +136,51 @@ async function createToken(cli: Cli, options: TokenOptions): Promise<void> {
     organizationId: organization,
     projects,
     permissions: permission,
-    ...defined({ expiresAtMs: expiresAt }),
+    ...defined({ name, expiresAtMs: expiresAt }),
   };
-  const token = await withAdmin(cli, options, ({ admin }) => admin.createToken(input));
+  await writeToken(cli, await withAdmin(cli, options, ({ admin }) => admin.createToken(input)));
+}
+
+async function writeToken(cli: Cli, token: Shown): Promise<void> {
   // Standard output gets the token alone, so that it can be redirected to a file.
   await writeProduct(cli, { kind: 'token', ...token }, `${token.token}\n`);
   if (cli.format === 'text') await printNotes(cli, formatToken(token).trimEnd());
 }
 
-const formatToken = (row: Omit<IssuedToken, 'token'>): string =>
+const ROTATION = [
+  ...DATA,
+  option('--overlap <duration>', 'how long the old token stays valid', parseDuration).default(
+    86_400_000,
+    '1d',
+  ),
+  EXPIRES_AT('after as long as the old one'),
+];
+
+export const defineTokenRotate = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description('Replace a token by one with the same name and rights; both are valid for a while.')
+    .argument('<token-id>', 'id of the token, as "admin token list" shows it')
+    .perform(ROTATION, async (options, tokenId: string) => {
+      const { overlap: overlapMs, expiresAt: expiresAtMs } = options;
+      const rotation = { tokenId, overlapMs, ...defined({ expiresAtMs }) };
+      await writeToken(cli, await withAdmin(cli, options, ({ admin }) => admin.rotateToken(rotation)));
+    })
+    .examples({
+      'with an hour to change it': 'drillproof admin token rotate tok_0123456789abcdefghijklmn --overlap 1h',
+    });
+
+type Shown = IssuedToken & { readonly replacedTokenId?: string; readonly replacedExpiresAtMs?: number };
+
+const formatToken = (row: Omit<Shown, 'token'>): string =>
   alignFacts([
     ['token id', row.tokenId],
+    ['name', row.name],
     ['organization', row.organizationId],
     ['projects', row.projects === 'all' ? 'all' : row.projects.join(', ')],
     ['permissions', row.permissions.join(', ')],
     ['expires', row.expiresAtMs === undefined ? 'never' : isoTime(row.expiresAtMs)],
+    ['replaces', row.replacedTokenId],
+    ['which expires', row.replacedExpiresAtMs === undefined ? undefined : isoTime(row.replacedExpiresAtMs)],
     ['note', 'the token is not shown again'],
   ]);
 
@@ -135,11 +194,13 @@ export const defineTokenList = (command: CliCommand, cli: Cli): CliCommand =>
         const tokens = rows.map(({ tokenHash: _tokenHash, ...row }) => row);
         const cells = tokens.map((row) => [
           row.tokenId,
+          row.name ?? '',
           formatTokenState(row, cli.now()),
+          row.lastUsedAtMs === undefined ? 'never' : isoTime(row.lastUsedAtMs),
           row.projects === 'all' ? 'all' : row.projects.join(','),
           row.permissions.join(','),
         ]);
-        const lines = formatTable(['TOKEN', 'STATE', 'PROJECTS', 'PERMISSIONS'], cells);
+        const lines = formatTable(['TOKEN', 'NAME', 'STATE', 'LAST USED', 'PROJECTS', 'PERMISSIONS'], cells);
         const text = lines === '' ? 'The organization has no tokens.\n' : lines;
         await writeList(cli, { kind: 'tokens', tokens }, text);
       },
@@ -155,12 +216,32 @@ function formatTokenState(
   return `${row.expiresAtMs <= nowMs ? 'expired' : 'live until'} ${isoTime(row.expiresAtMs)}`;
 }
 
+const REVOCATION = [
+  ...DATA,
+  option('--all', 'revoke every token of the organization').needs('--organization'),
+  option('--organization <id>', 'organization of --all').needs('--all'),
+];
+
 export const defineTokenRevoke = (command: CliCommand, cli: Cli): CliCommand =>
   command
-    .description('Revoke a token; its next request is refused.')
-    .argument('<token-id>', 'id of the token, as "admin token list" shows it')
-    .perform(DATA, async (options, tokenId: string) => {
-      await withAdmin(cli, options, ({ admin }) => admin.revokeToken(tokenId));
-      await writeProduct(cli, { kind: 'token-revoked', tokenId }, `revoked ${tokenId}\n`);
+    .description('Revoke a token, or all of an organization; the next request is refused.')
+    .argument('[token-id]', 'id of the token, as "admin token list" shows it')
+    .perform(REVOCATION, async (options, tokenId?: string) => {
+      const { organization: organizationId } = options;
+      if ((tokenId === undefined) === (organizationId === undefined))
+        throw usageError('one token or --all --organization is needed', 'Pass one of them.');
+      if (organizationId === undefined) {
+        await withAdmin(cli, options, ({ admin }) => admin.revokeToken(tokenId!));
+        await writeProduct(cli, { kind: 'token-revoked', tokenId }, `revoked ${tokenId}\n`);
+      } else {
+        const { revoked } = await withAdmin(cli, options, ({ admin }) =>
+          admin.revokeTokens({ organizationId }),
+        );
+        const text = `revoked ${count(revoked)} ${revoked === 1 ? 'token' : 'tokens'} of ${organizationId}\n`;
+        await writeProduct(cli, { kind: 'tokens-revoked', organizationId, revoked }, text);
+      }
     })
-    .examples({ 'at once': 'drillproof admin token revoke tok_0123456789abcdefghijklmn' });
+    .examples({
+      'at once': 'drillproof admin token revoke tok_0123456789abcdefghijklmn',
+      'after a leak': 'drillproof admin token revoke --all --organization org_0123456789ab',
+    });

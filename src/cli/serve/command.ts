@@ -3,15 +3,19 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
+import { parseJson } from '../../bytes/json/parse.ts';
 import { modelTiers } from '../../contract/resources/authoring.ts';
+import { typeDocument } from '../../evidence/document.ts';
 import { escapeText } from '../../report/printable.ts';
 import { DEFAULT_STORAGE_IDLE_MS } from '../../server/blobs/s3.ts';
+import { createOidc, oidcSchema, type VerifyIdentity } from '../../server/http/oidc.ts';
 import { createServer } from '../../server/server.ts';
 import { defaultLimits, type ServerLimits } from '../../server/model/limits.ts';
 import { listen } from '../../server/listen.ts';
 import type { Stores } from '../../server/open-stores.ts';
 import type { Cli } from '../cli.ts';
 import { LOG, openAudit, openData, openLogging } from '../shared/input/administration.ts';
+import { readInput, withFileName } from '../shared/input/input.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
@@ -60,6 +64,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const { data, host, port, trustProxy = false, auditReads = false, drainDelay } = options;
   const { limits, tiers, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
+  const oidc = await readOidc(cli, options.oidc ?? cli.env['DRILLPROOF_OIDC']);
   const { store, blobs, places } = await openData(cli, data, true, opening);
   const audit = openAudit(cli, options, places);
   let url = '';
@@ -75,7 +80,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
     limits,
     log,
     auditReads,
-    ...defined({ audit }),
+    ...defined({ audit, oidc }),
     ...tiers,
     trustProxy,
     version,
@@ -100,6 +105,19 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+const MAX_OIDC_BYTES = 1024 * 1024;
+
+async function readOidc(cli: Cli, path: string | undefined): Promise<VerifyIdentity | undefined> {
+  if (path === undefined) return undefined;
+  const bytes = await readInput(path, MAX_OIDC_BYTES, cli);
+  const document = withFileName(
+    path,
+    () => typeDocument(parseJson(bytes), { schema: oidcSchema, code: 'server.CONFIG_INVALID' }),
+    () => 'server.CONFIG_INVALID',
+  );
+  return createOidc(document, { now: cli.now });
 }
 
 type Opened = Pick<Stores, 'store' | 'places'>;
@@ -194,6 +212,7 @@ const SERVE = [
     '--audit-log <file>',
     'file that records changes, refusals and downloads (default: audit.log in --data)',
   ),
+  option('--oidc <file>', 'accept the tokens of the issuers in this file, such as those of CI jobs'),
   option('--audit-reads', 'record every other read of a token too'),
   option(
     '--model-tiers <names>',

@@ -162,7 +162,11 @@ export const operations = {
     params: z.strictObject(inConversation),
     body: turnRequestSchema,
     success: { status: 202, kind: 'json', schema: answers.authoringTurnCreationSchema },
-    errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
+    errors: [
+      'control.AUTHORING_SESSION_NOT_ACTIVE',
+      'control.AUTHORING_TURN_ACTIVE',
+      'control.ENTITLEMENT_EXCEEDED',
+    ],
   },
   'builds.uploads.create': {
     ...write,
@@ -179,6 +183,7 @@ export const operations = {
       artifactDigest: 'expectedArtifactDigest',
       bytes: 'expectedBytes',
     },
+    errors: ['control.ENTITLEMENT_EXCEEDED'],
   },
   'runs.reruns.create': {
     ...write,
@@ -190,7 +195,7 @@ export const operations = {
     body: answers.emptyRequestSchema,
     success: { status: 202, kind: 'json', schema: answers.rerunSchema },
     repeats: { hostedRunId: 'rerunOfHostedRunId' },
-    errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE'],
+    errors: ['control.RUN_NOT_TERMINAL', 'control.BUILD_NOT_AVAILABLE', 'control.ENTITLEMENT_EXCEEDED'],
   },
   'builds.tools.source': {
     ...read,

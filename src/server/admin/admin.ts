@@ -9,14 +9,24 @@ import { ingestBuild } from './ingest-build.ts';
 import { ingestExport } from './ingest-export.ts';
 import { ingestLocalReport } from './local-report.ts';
 import { ingestBundle } from '../services/part.ts';
-import { createOrganization, createProject, createToken, revokeToken, setEntitlement } from './tenants.ts';
+import {
+  createOrganization,
+  createProject,
+  createToken,
+  revokeToken,
+  revokeTokens,
+  rotateToken,
+  setEntitlement,
+} from './tenants.ts';
 
 const administration = {
   createOrganization,
   setEntitlement,
   createProject,
   createToken,
+  rotateToken,
   revokeToken,
+  revokeTokens,
   importResources,
   async cancelOperation(
     { store, now }: AdminContext,

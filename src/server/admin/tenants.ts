@@ -5,8 +5,8 @@ import { organizationIdSchema, projectIdSchema } from '../../contract/scalars.ts
 import { type Permission, permissions as allPermissions } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { typeDocument } from '../../evidence/document.ts';
-import { generateToken, tokenHash } from '../http/tokens.ts';
-import type { OrganizationRow, ProjectRow, TokenRow } from '../store/store.ts';
+import { generateToken, isLive, tokenHash } from '../http/tokens.ts';
+import type { OrganizationRow, ProjectRow, TokenRow, Tx, Usage } from '../store/store.ts';
 import { newId } from '../model/ids.ts';
 import {
   type AdminContext,
@@ -24,6 +24,8 @@ export type TokenInput = {
   /** Projects of the organization, or all of them, including future ones. */
   readonly projects: readonly string[] | 'all';
   readonly permissions: readonly Permission[];
+  /** For people, such as what uses it. */
+  readonly name?: string;
   readonly expiresAtMs?: number;
 };
 
@@ -67,25 +69,50 @@ export async function createProject(
   return row;
 }
 
-const entitlementSchema = z.int().check(z.positive(), z.lte(MAX_SESSION_TTL_MS));
+const limitSchema = (least: number, most: number) =>
+  z.optional(z.union([z.literal('none'), z.int().check(z.gte(least), z.lte(most))]));
+const entitlementSchema = z.strictObject({
+  organizationId: z.string(),
+  /** The longest lifetime to which sessions may be extended, in milliseconds. */
+  maxSessionTtlMs: limitSchema(1, MAX_SESSION_TTL_MS),
+  /** Bytes that are stored, or announced by unfinished uploads. */
+  maxStoredBytes: limitSchema(0, Number.MAX_SAFE_INTEGER),
+  /** Operations that wait or run. */
+  maxOperations: limitSchema(0, Number.MAX_SAFE_INTEGER),
+  /** Uploads that are not finished. */
+  maxUploads: limitSchema(0, Number.MAX_SAFE_INTEGER),
+});
 
 /**
- * Sets the longest lifetime to which sessions of an organization may be extended.
- * @throws DrillproofError `server.ADMIN_REFUSED` unless the organization exists and the limit is 1 to 604,800,000 ms
+ * Sets the limits that are given, and returns all of them with what the organization uses; `none` removes one.
+ * @throws DrillproofError `server.ADMIN_REFUSED` unless the organization exists and the limits are in their ranges
  */
 export async function setEntitlement(
-  { store }: AdminContext,
-  { organizationId, maxSessionTtlMs }: { organizationId: string; maxSessionTtlMs: number },
-): Promise<OrganizationRow> {
-  typeDocument(maxSessionTtlMs, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
+  { store, now }: AdminContext,
+  input: z.infer<typeof entitlementSchema>,
+): Promise<OrganizationRow & { readonly usage: Usage }> {
+  const limits = typeDocument(input, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
+  const { organizationId } = limits;
   return store.transaction(async (tx) => {
-    const entitled = { ...(await requireOrganization(tx, organizationId)), maxSessionTtlMs };
+    const row = await requireOrganization(tx, organizationId);
+    const choose = (name: Exclude<keyof typeof limits, 'organizationId'>): number | undefined => {
+      const { [name]: limit = row[name] } = limits;
+      return limit === 'none' ? undefined : limit;
+    };
+    const entitled = defined({
+      ...row,
+      maxSessionTtlMs: choose('maxSessionTtlMs'),
+      maxStoredBytes: choose('maxStoredBytes'),
+      maxOperations: choose('maxOperations'),
+      maxUploads: choose('maxUploads'),
+    });
     await tx.organizations.update(entitled);
-    return entitled;
+    return { ...entitled, usage: await tx.usage.ofOrganization(organizationId, now()) };
   });
 }
 
-function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, nowMs: number): void {
+function assertTokenInput({ projects, permissions, name, expiresAtMs }: TokenInput, nowMs: number): void {
+  assertValid('name', z.optional(nameSchema), name);
   assertValid('permissions', z.array(z.enum(allPermissions)).check(z.minLength(1)), permissions);
   if (projects !== 'all' && projects.length === 0)
     throw refusedError('the token has no project', { path: 'projects' });
@@ -96,7 +123,17 @@ function assertTokenInput({ projects, permissions, expiresAtMs }: TokenInput, no
 export async function createToken({ store, now }: AdminContext, input: TokenInput): Promise<IssuedToken> {
   const createdAtMs = now();
   assertTokenInput(input, createdAtMs);
-  const { organizationId, projects, permissions, expiresAtMs } = input;
+  const { organizationId, projects } = input;
+  return store.transaction(async (tx) => {
+    await requireOrganization(tx, organizationId);
+    for (const projectId of projects === 'all' ? [] : projects)
+      await requireProject(tx, projectId, organizationId);
+    return issueToken(tx, input, createdAtMs);
+  });
+}
+
+async function issueToken(tx: Tx, input: TokenInput, createdAtMs: number): Promise<IssuedToken> {
+  const { organizationId, projects, permissions, name, expiresAtMs } = input;
   const token = generateToken();
   const facts = {
     tokenId: newId('tok'),
@@ -104,15 +141,37 @@ export async function createToken({ store, now }: AdminContext, input: TokenInpu
     projects: projects === 'all' ? projects : [...new Set(projects)],
     permissions: [...new Set(permissions)],
     createdAtMs,
-    ...defined({ expiresAtMs }),
+    ...defined({ name, expiresAtMs }),
   };
-  await store.transaction(async (tx) => {
-    await requireOrganization(tx, organizationId);
-    for (const projectId of projects === 'all' ? [] : projects)
-      await requireProject(tx, projectId, organizationId);
-    await tx.tokens.insert({ ...facts, tokenHash: tokenHash(token) });
-  });
+  await tx.tokens.insert({ ...facts, tokenHash: tokenHash(token) });
   return { ...facts, token };
+}
+
+type Rotation = { readonly tokenId: string; readonly overlapMs: number; readonly expiresAtMs?: number };
+
+/**
+ * Issues a token with the name, projects, permissions and lifetime of another, which stays valid for `overlapMs` more
+ * milliseconds, or until it expires. Default of `expiresAtMs`: as long after now as that of the other after its creation.
+ * @throws DrillproofError `server.ADMIN_REFUSED` for a token that is unknown, revoked or expired
+ */
+export async function rotateToken(
+  { store, now }: AdminContext,
+  { tokenId, overlapMs, expiresAtMs }: Rotation,
+): Promise<IssuedToken & { readonly replacedTokenId: string; readonly replacedExpiresAtMs: number }> {
+  const nowMs = now();
+  assertValid('overlapMs', z.int().check(z.gte(0)), overlapMs);
+  assertFuture('expiresAtMs', expiresAtMs, nowMs);
+  return store.transaction(async (tx) => {
+    const row = await tx.tokens.lock(tokenId);
+    if (row === undefined || !isLive(row, nowMs))
+      throw refusedError(`token ${tokenId} does not exist, or is revoked or expired`);
+    const lifetimeEndMs = row.expiresAtMs && nowMs + row.expiresAtMs - row.createdAtMs;
+    const replacedExpiresAtMs = Math.min(row.expiresAtMs ?? Infinity, nowMs + overlapMs);
+    await tx.tokens.update({ ...row, expiresAtMs: replacedExpiresAtMs });
+    const { expiresAtMs: _expiresAtMs, ...same } = row;
+    const input = { ...same, ...defined({ expiresAtMs: expiresAtMs ?? lifetimeEndMs }) };
+    return { ...(await issueToken(tx, input, nowMs)), replacedTokenId: tokenId, replacedExpiresAtMs };
+  });
 }
 
 /** Revokes a token from the next request on. @throws DrillproofError `server.ADMIN_REFUSED` for an unknown or revoked one */
@@ -120,3 +179,13 @@ export async function revokeToken({ store, now }: AdminContext, tokenId: string)
   const revoked = await store.transaction((tx) => tx.tokens.revoke(tokenId, now()));
   if (!revoked) throw refusedError(`token ${tokenId} does not exist, or is revoked already`);
 }
+
+/** Revokes every token of an organization; returns how many. @throws DrillproofError `server.ADMIN_REFUSED` */
+export const revokeTokens = (
+  { store, now }: AdminContext,
+  { organizationId }: { readonly organizationId: string },
+): Promise<{ readonly revoked: number }> =>
+  store.transaction(async (tx) => {
+    await requireOrganization(tx, organizationId);
+    return { revoked: await tx.tokens.revokeAll(organizationId, now()) };
+  });

@@ -106,8 +106,12 @@ export function createSharedRateLimiter(
   };
 }
 
-/** A token and its organization. */
-export type Owner = { readonly tokenId: string; readonly organizationId: string };
+/** A token and its organization, or an identity of OpenID Connect. */
+export type Owner = {
+  readonly tokenId: string;
+  readonly organizationId: string;
+  readonly identity?: string;
+};
 
 /** `take` counts a running transfer; it returns a function to call once at its end, or the limit that is reached. */
 export type TransferSlots = {

@@ -14,6 +14,7 @@ import { newId } from '../model/ids.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
 import { newOperationId, describeOperation, queueOperation, recordOperation } from './operations.ts';
+import { assertQuota } from './quotas.ts';
 
 type SessionRef = { readonly projectId: string; readonly authoringSessionId: string };
 const RETRY_AFTER_MS = 5_000;
@@ -92,6 +93,7 @@ export async function createTurn(
   const model = chooseModel(models, request.model);
   const row = await lockFree(tx, change, { projectId, authoringSessionId });
   const nowMs = now();
+  await assertQuota(tx, change, 'operation', nowMs);
   const operationId = newOperationId();
   const sequence = (await tx.turns.lastSequence(projectId, authoringSessionId)) + 1;
   const turn = buildTurn(row.resource, request, { operationId, sequence, createdAtMs: nowMs, model });

@@ -17,6 +17,7 @@ import { assertContent, parseSpan } from '../http/body.ts';
 import { isEnd } from '../model/states.ts';
 import type { Tx } from '../store/store.ts';
 import type { Handlers, Change, RunOnce } from './handler.ts';
+import { assertQuota } from './quotas.ts';
 import { discardArchive, receiveArchive, sumPieces } from '../builds/upload-pieces.ts';
 
 /** The stored answer of an upload. Its address is never stored, but signed again for every answer. */
@@ -60,6 +61,7 @@ async function beginUpload(
   if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();
   const nowMs = now();
+  await assertQuota(tx, change, { uploadBytes: request.bytes }, nowMs);
   const attempt = buildAttempt(change, request, nowMs);
   const { organizationId, buildAttemptId } = attempt;
   const expiresAtMs = nowMs + uploadTtlMs;

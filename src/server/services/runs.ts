@@ -8,6 +8,7 @@ import { isEnd } from '../model/states.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
 import { describeOperation, queueOperation } from './operations.ts';
+import { assertQuota } from './quotas.ts';
 
 type RunRef = { readonly projectId: string; readonly hostedRunId: string };
 
@@ -91,9 +92,9 @@ export async function createRerun(
 ): Promise<Result<'runs.reruns.create'>> {
   const { original, session } = await readPinnedInputs(tx, change, ref);
   const { organizationId, projectId, environmentId, request } = original;
-  const maxTtlMs = (await tx.organizations.find(organizationId))?.maxSessionTtlMs ?? MAX_SESSION_TTL_MS;
   const nowMs = now();
-  const world = buildWorld(original, session, maxTtlMs, nowMs);
+  const { maxSessionTtlMs = MAX_SESSION_TTL_MS } = await assertQuota(tx, change, 'operation', nowMs);
+  const world = buildWorld(original, session, maxSessionTtlMs, nowMs);
   const run = buildRerun(original, world, nowMs);
   const { hostedRunId } = run;
   const labels = [`project=${projectId}`, `environment=${environmentId}`, `drill=${request.drillId}`];

@@ -19,6 +19,7 @@ export type * from './jobs.ts';
 export type * from './sessions.ts';
 export type { BlobRef, InProject } from './table.ts';
 export type * from './tenants.ts';
+export type { Usage } from './usage.ts';
 
 const createReads = (sql: Sql) => ({
   ...createTenantReads(sql),

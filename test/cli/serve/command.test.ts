@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { createAdmin } from '../../../src/server/admin/admin.ts';
@@ -180,6 +181,19 @@ it('the audit log records downloads, refusals and, with --audit-reads, reads, an
   ]);
   for (const name of ['audit.log', 'store.sqlite', 'store.sqlite-wal'])
     expect((await stat(dir.path(`data/${name}`))).mode & 0o077).toBe(0);
+});
+
+it('serve --oidc reads the example, and ends with 2 for a document that is not valid', async () => {
+  const example = resolve('docs/examples/oidc.json');
+  const { url } = await serve(`--oidc ${example}`);
+  const { bearer } = await ingestEvidence();
+  expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);
+  expect(await statusesOf(url + PART, 'e30.e30.AAAA', 1)).toEqual([401]);
+  const text = await readFile(example, 'utf8');
+  await writeFile(dir.path('oidc.json'), text.replace('"acme/*"', '"*/*"'));
+  const line = `serve --port 0 --oidc ${dir.path('oidc.json')} ${formatData()}`;
+  const { code, stderr } = await drillproof(line);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('server.CONFIG_INVALID')]);
 });
 
 it('the audit log sends no evidence when it cannot be written', async () => {

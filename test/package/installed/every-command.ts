@@ -207,6 +207,7 @@ export async function tryEveryCommand(
   const { token, tokenId } = JSON.parse(created) as { token: string; tokenId: string };
   await writeFiles(installed.cwd, { token });
   attempt(`admin token list ${ORGANIZATION} ${DATA}`);
+  attempt(`admin token rotate ${tokenId} --overlap 1h ${DATA}`);
 
   const server = await startProgram(installed, `serve ${DATA} --port 0`);
   const worker = await startProgram(installed, `worker ${DATA} --runner runner.js`);
