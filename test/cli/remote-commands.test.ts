@@ -14,6 +14,7 @@ let stop: () => Promise<unknown>;
 const pass = (line: string) => expectPass(line, { now: Date.now });
 const call = (line: string, env: Readonly<Record<string, string>> = { DRILLPROOF_TOKEN: token }) =>
   callWith(line, { env, now: Date.now });
+const entitle = (limits: string) => pass(`admin org entitle ${ORGANIZATION} ${limits}`);
 
 const dir = useEvidenceFolder(async () => {
   await writeFile('local.bin', 'opaque');
@@ -85,7 +86,6 @@ describe('admin', () => {
   });
 
   it('admin org entitle sets quotas, shows what is used, and removes a limit', async () => {
-    const entitle = (limits: string) => pass(`admin org entitle ${ORGANIZATION} ${limits}`);
     await entitle('--max-stored-bytes 5000000 --max-operations 2');
     const shown = await entitle('--max-operations none');
     expect(shown).toMatch(/stored bytes +\d{4,} of 5000000\noperations +0, no limit\nuploads +0, no limit/);

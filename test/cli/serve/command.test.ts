@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { createAdmin } from '../../../src/server/admin/admin.ts';
@@ -184,7 +183,7 @@ it('the audit log records downloads, refusals and, with --audit-reads, reads, an
 });
 
 it('serve --oidc reads the example, and ends with 2 for a document that is not valid', async () => {
-  const example = resolve('docs/examples/oidc.json');
+  const example = `${process.cwd()}/docs/examples/oidc.json`;
   const { url } = await serve(`--oidc ${example}`);
   const { bearer } = await ingestEvidence();
   expect(await statusesOf(url + PART, bearer, 1)).toEqual([200]);

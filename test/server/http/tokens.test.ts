@@ -11,6 +11,8 @@ const EXPORTS = `/v1/projects/${PROJECT}/evidence-exports`;
 const input = { organizationId: ORG, projects: 'all', permissions: ['evidence.read'] } as const;
 const statusOf = async (text: string): Promise<number> => (await ask(plane, EXPORTS, { token: text })).status;
 const HOUR_MS = 3_600_000;
+const readUse = async (tokenId: string): Promise<number | undefined> =>
+  (await plane.store.tokens.find(tokenId))?.lastUsedAtMs;
 
 describe('a token that is rotated', () => {
   it('has a successor with its name, rights and lifetime, and both are valid during the overlap', async () => {
@@ -75,9 +77,6 @@ it('a token has a name of 1 to 255 characters, or none', async () => {
 });
 
 describe('the last use of a token', () => {
-  const readUse = async (tokenId: string): Promise<number | undefined> =>
-    (await plane.store.tokens.find(tokenId))?.lastUsedAtMs;
-
   it('is stored after a request that was accepted, without waiting for it', async () => {
     const { tokenId, token: text } = await plane.admin.createToken(input);
     const idle = await plane.admin.createToken(input);
