@@ -5,6 +5,7 @@ import { escapeText } from '../report/printable.ts';
 import { type Cli, writeFolded } from './cli.ts';
 import { createProgram } from './program.ts';
 import { usageError } from './shared/options/values.ts';
+import { VARIABLES } from './shared/options/variables.ts';
 import type { ExitCode } from './exit.ts';
 import { formatFailureJson, describeFailure, formatFailureText } from './shared/output/failure.ts';
 
@@ -15,7 +16,7 @@ export async function reportFailure(thrown: unknown, argv: readonly string[], cl
   const failure = describeFailure(error, cli.signal.aborted);
   if (cli.format === 'json' || asksForJson(argv)) await cli.stdout.write(formatFailureJson(failure));
   if (cli.eventsOnStderr !== true) await writeFolded(cli.stderr, formatFailureText(failure));
-  if (cli.env['DRILLPROOF_DEBUG'] === '1') await writeFolded(cli.stderr, formatStack(error));
+  if (cli.env[VARIABLES.debug] === '1') await writeFolded(cli.stderr, formatStack(error));
   return failure.exit;
 }
 

@@ -241,6 +241,10 @@ export const ioCodes = {
     'The database or file has tables of another program, or is not a database.',
     'Name an empty database with DATABASE_URL, or another data folder with --data. Nothing was changed.',
   ),
+  'server.CLOCK_JUMPED': cite('docs/server/operate.md, Clock').inaccessible(
+    'The clock of this machine differs from the time of the control plane, so nothing may expire or be deleted by it.',
+    'Correct the clock; if it is right, confirm it (with "drillproof admin clock --accept").',
+  ),
   'server.ADMIN_REFUSED': cite('docs/server/server.md').usage(
     'The control plane refuses the input.',
     'Correct the value at the path in the message; nothing was stored.',
@@ -261,6 +265,14 @@ export const ioCodes = {
     'No row refers to these stored bytes; they belong to an interrupted or running upload.',
     'Keep them, or remove the blob while no server runs.',
     'info',
+  ),
+  'server.RESTORED_TOKEN': cite('docs/server/operate.md, After a restore').mismatch(
+    'The audit log records that this token was revoked, but the restored rows accept it.',
+    'Revoke it again (with "drillproof admin token revoke").',
+  ),
+  'server.RESTORED_EVIDENCE': cite('docs/server/operate.md, After a restore').mismatch(
+    'The audit log records that this evidence was deleted, but the restored rows serve it.',
+    'Delete it again (with "drillproof admin delete").',
   ),
   'internal.BUG': cite('docs/contribute/architecture.md').internal(
     'The program reached a state that should be impossible.',

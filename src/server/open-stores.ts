@@ -55,15 +55,6 @@ function readVariable(env: Environment, name: string): string | undefined {
   return value;
 }
 
-const IDLE_VARIABLE = 'DRILLPROOF_STORAGE_TIMEOUT';
-
-function readStorageIdleMs(env: Environment): number | undefined {
-  const seconds = readVariable(env, IDLE_VARIABLE);
-  if (seconds === undefined) return undefined;
-  if (!/^[1-9][0-9]{0,4}$/.test(seconds)) throw invalid(`${IDLE_VARIABLE} is not a number of seconds`);
-  return Number(seconds) * 1000;
-}
-
 function parseStorePlace(env: Environment, dataDir: string): StorePlace {
   const url = readVariable(env, 'DATABASE_URL');
   if (url === undefined) return { kind: 'sqlite', path: join(dataDir, SQLITE_FILE) };
@@ -118,10 +109,10 @@ export type Stores = { readonly store: Store; readonly blobs: Blobs; readonly pl
  * data folder (docs/server/server.md). Folders are created if absent, for their owner only, and the schema is brought up to
  * date.
  * @param options.databaseConnections connections to PostgreSQL, one of them for reads; default 10
- * @param options.storageIdleMs time without a byte after which a request to S3 fails and is tried again; default
- *   `DRILLPROOF_STORAGE_TIMEOUT` in seconds, or 5,000
- * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, unreachable, without
- *   permissions or of another version; `io.READ_ONLY`, `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
+ * @param options.storageIdleMs time without a byte after which a request to S3 fails and is tried again; default 5,000
+ * @throws DrillproofError `server.CONFIG_INVALID` in one line for a store that is unknown, refuses the login, lacks a
+ *   permission or is of another version; `control.UNAVAILABLE` for a server that is away; `io.READ_ONLY`,
+ *   `io.DISK_FULL`, `io.KIND`, `io.UNREADABLE` for a folder
  * @example
  * const { store, blobs, places } = await openStores(process.env, 'data');
  * console.log(places.names.store);
@@ -138,17 +129,21 @@ export async function openStores(
   });
   checkArguments({ options: kinds }, { options });
   const places = placesOf(env, dataDir);
-  const { storageIdleMs: idleMs = readStorageIdleMs(env) } = options;
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =
     places.blobs.kind === 's3'
-      ? await openS3Blobs(places.blobs.location, { env, idleMs })
+      ? await openS3Blobs(places.blobs.location, { env, idleMs: options.storageIdleMs })
       : await openDiskBlobs(places.blobs.folder, options.now);
-  const store =
-    places.store.kind === 'postgres'
-      ? await openPostgresStore(places.store.url, defined({ connections: options.databaseConnections }))
-      : await openSqliteStore(places.store.path);
-  return { store, blobs, places };
+  try {
+    const store =
+      places.store.kind === 'postgres'
+        ? await openPostgresStore(places.store.url, defined({ connections: options.databaseConnections }))
+        : await openSqliteStore(places.store.path);
+    return { store, blobs, places };
+  } catch (error) {
+    await blobs.close();
+    throw error;
+  }
 }
 
 /**

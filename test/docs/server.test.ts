@@ -12,7 +12,7 @@ import { createLog } from '../../src/server/model/log.ts';
 import { createServer } from '../../src/server/server.ts';
 import { defaultLimits } from '../../src/server/model/limits.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
-import { defaultOf, settings, variableOf } from '../../src/cli/serve/command.ts';
+import { defaultOf, settings, variableOf } from '../../src/cli/shared/input/settings.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import {
   buildArchive,

@@ -23,6 +23,10 @@ import { codeFacts } from '../../codes/facts.ts';
 import { size } from '../../report/text/page.ts';
 import { backupSqlite } from '../../server/store/sqlite/backup.ts';
 import { type CheckReport, checkStores } from '../../server/admin/check.ts';
+import { checkRestored, type RestoreReport } from '../../server/admin/restore.ts';
+import { findClockFault, recordTime } from '../../server/model/clock.ts';
+import { isoTime } from '../../bytes/text/wording.ts';
+import { VARIABLES } from '../shared/options/variables.ts';
 import { type Places, placesOf } from '../../server/open-stores.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, type ExitCode, exitOfCode, worstExit } from '../exit.ts';
@@ -109,14 +113,8 @@ async function resolveOut(out: string): Promise<string> {
 }
 
 const BACKUP_HELP = `
-The blobs are not copied. They never change under their names, so any tool that
-copies files works. Copy them after the store, so that every blob of the copied
-rows exists. To restore, copy the file back as store.sqlite and the blobs into
-blobs/, and run "drillproof admin check".
-
-The rows of PostgreSQL are copied with its own tool:
-
-  pg_dump --format=custom --file=store.dump "$DATABASE_URL"`;
+Copy the blobs after the store; docs/server/operate.md describes it, a backup of
+PostgreSQL, and the restore.`;
 
 const BACKUP = [
   ...DATA,
@@ -173,7 +171,45 @@ const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .addHelpText('after', CHECK_HELP);
 
-function findCheckExit({ findings }: CheckReport): ExitCode {
+const RESTORE = [
+  ...DATA,
+  option('--audit-log <file>', 'log of a server or of admin (default: audit.log in --data)').repeat(),
+];
+
+const defineRestoreCheck = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description(
+      'List what a restore brought back or lost, by the audit logs. Run it before a server or a worker.',
+    )
+    .perform(RESTORE, async (options) => {
+      const { auditLog = [cli.env[VARIABLES.auditLog] ?? join(options.data, 'audit.log')] } = options;
+      const report = await withAdmin(cli, options, ({ store }) => checkRestored(store, auditLog, cli.now()));
+      const { restoredToMs, findings, openUploads } = report;
+      await writeFacts(cli, { kind: 'restored', ...report }, [
+        ['restored to', restoredToMs === undefined ? 'unknown' : isoTime(restoredToMs)],
+        ...findings.map(({ code, id }) => [code, id] as const),
+        ['open uploads', count(openUploads)],
+      ]);
+      cli.exitCode = findCheckExit(report);
+    })
+    .examples({ 'with two logs': 'drillproof admin restore-check --audit-log a.log --audit-log b.log' });
+
+const CLOCK = [...DATA, option('--accept', 'record the time of this machine as the right one')];
+
+const defineClock = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description('Compare the clock of this machine with the time of the control plane, or confirm it.')
+    .perform(CLOCK, async (options) => {
+      const fault = await withAdmin(cli, options, async ({ store }) => {
+        if (options.accept === true) await recordTime(store, cli.now());
+        return findClockFault(store, cli.now());
+      });
+      await writeFacts(cli, { kind: 'clock', fault: fault ?? null }, [['fault', fault ?? 'none']]);
+      cli.exitCode = fault === undefined ? EXIT.pass : EXIT.unchecked;
+    })
+    .examples({ 'after months off': 'drillproof admin clock --accept' });
+
+function findCheckExit({ findings }: Pick<CheckReport | RestoreReport, 'findings'>): ExitCode {
   const exits = findings
     .filter(({ code }) => codeFacts(code).severity === 'error')
     .map(({ code }) => exitOfCode(code));
@@ -246,6 +282,8 @@ const COMMANDS: Readonly<Record<string, Row | Group>> = {
   migrate: ['update the schema of the store', defineMigrate],
   backup: ['copy the store while the server runs', defineBackup],
   check: ['hash every stored blob', defineCheck],
+  'restore-check': ['list what a restore brought back', defineRestoreCheck],
+  clock: ['compare or confirm the time', defineClock],
 };
 
 export function defineAdminCommand(admin: CliCommand, cli: Cli): void {

@@ -7,20 +7,19 @@ import { parseJson } from '../../bytes/json/parse.ts';
 import { modelTiers } from '../../contract/resources/authoring.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { escapeText } from '../../report/printable.ts';
-import { DEFAULT_STORAGE_IDLE_MS } from '../../server/blobs/s3.ts';
 import { createOidc, oidcSchema, type VerifyIdentity } from '../../server/http/oidc.ts';
 import { createServer } from '../../server/server.ts';
-import { defaultLimits, type ServerLimits } from '../../server/model/limits.ts';
 import { listen } from '../../server/listen.ts';
 import type { Stores } from '../../server/open-stores.ts';
 import type { Cli } from '../cli.ts';
-import { LOG, openAudit, openData, openLogging } from '../shared/input/administration.ts';
+import { LOG, openAudit, openLogging, openRunning, START } from '../shared/input/administration.ts';
 import { readInput, withFileName } from '../shared/input/input.ts';
+import { createSettingParser, defaultOf, readSettings, settings } from '../shared/input/settings.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
+import { VARIABLES } from '../shared/options/variables.ts';
 import { readVersion, writeProduct } from '../shared/output/product.ts';
-import { DrillproofError } from '../../errors.ts';
 
 const MORE = `
 DATABASE_URL=postgres://… stores the rows in PostgreSQL, and
@@ -64,8 +63,8 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const { data, host, port, trustProxy = false, auditReads = false, drainDelay } = options;
   const { limits, tiers, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
-  const oidc = await readOidc(cli, options.oidc ?? cli.env['DRILLPROOF_OIDC']);
-  const { store, blobs, places } = await openData(cli, data, true, opening);
+  const oidc = await readOidc(cli, options.oidc ?? cli.env[VARIABLES.oidc]);
+  const { store, blobs, places, clock } = await openRunning(cli, options, log, opening);
   const audit = openAudit(cli, options, places);
   let url = '';
   // Without --public-url, links use the address of the server, unless clients cannot reach it.
@@ -76,7 +75,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const server = createServer({
     store,
     blobs,
-    now: cli.now,
+    now: clock.now,
     limits,
     log,
     auditReads,
@@ -103,6 +102,7 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
     }
     await announce('stopped', 'serve.stopped');
   } finally {
+    clock.close();
     await server.close();
   }
 }
@@ -143,57 +143,6 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
 const formatDataOption = ({ folders }: Stores['places'], data: string): string =>
   folders.includes(data) ? ` --data ${escapeText(data)}` : '';
 
-/** A limit that the operator sets, by an option or an environment variable; the option wins. */
-type Setting = {
-  /** The name of the option and, in upper case, of the variable. */
-  readonly name: string;
-  readonly limit: keyof typeof DEFAULTS;
-  readonly what: string;
-  readonly unit: 'count' | 's' | 'KiB';
-};
-
-const DEFAULTS = { ...defaultLimits, databaseConnections: 10, storageIdleMs: DEFAULT_STORAGE_IDLE_MS };
-
-const MAX: Readonly<Record<Setting['unit'], number>> = { count: 1_000_000, s: 86_400, KiB: 1_048_576 };
-const SCALE: Readonly<Record<Setting['unit'], number>> = { count: 1, s: 1000, KiB: 1024 };
-
-const ROWS: readonly (readonly [name: string, Setting['limit'], what: string, Setting['unit']?])[] = [
-  ['request-rate', 'requestsPerSecond', 'requests per second of a token'],
-  ['request-burst', 'requestBurst', 'requests of a token at once'],
-  ['download-rate', 'downloadsPerSecond', 'downloads per second of a token'],
-  ['download-burst', 'downloadBurst', 'downloads of a token that may begin at once'],
-  ['downloads', 'downloads', 'running downloads; a quarter for a token, half for an organization'],
-  ['uploads', 'uploads', 'running uploads; a quarter for a token, half for an organization'],
-  ['body-limit', 'bodyBytes', 'KiB of JSON in a request', 'KiB'],
-  ['header-limit', 'headerBytes', 'KiB of request line and headers', 'KiB'],
-  ['headers-timeout', 'headersTimeoutMs', 'seconds for all headers', 's'],
-  ['request-timeout', 'requestTimeoutMs', 'seconds for a JSON body, or a pause of a transfer', 's'],
-  ['download-speed', 'downloadBytesPerSecond', 'minimum bytes per second of a download'],
-  ['upload-speed', 'uploadBytesPerSecond', 'minimum bytes per second of an upload'],
-  ['keep-alive', 'keepAliveTimeoutMs', 'seconds between two requests of a connection', 's'],
-  ['stall-timeout', 'stallTimeoutMs', 'seconds without a byte on a connection in use', 's'],
-  ['upload-ttl', 'uploadTtlMs', 'seconds that an upload address is valid', 's'],
-  ['database-connections', 'databaseConnections', 'connections to PostgreSQL'],
-  ['storage-timeout', 'storageIdleMs', 'seconds without a byte from S3 before a request is tried again', 's'],
-  ['drain', 'drainMs', 'seconds for running requests to end', 's'],
-];
-
-export const settings = ROWS.map(([name, limit, what, unit = 'count']): Setting => ({
-  name,
-  limit,
-  what,
-  unit,
-}));
-
-export const variableOf = ({ name }: Pick<Setting, 'name'>): string =>
-  `DRILLPROOF_${name.toUpperCase().replaceAll('-', '_')}`;
-
-export const defaultOf = ({ limit, unit }: Setting): number => DEFAULTS[limit] / SCALE[unit];
-
-// Only --drain may be 0; the server needs a positive value of the other limits.
-const createSettingParser = ({ limit, unit }: Setting): ((value: string) => number) =>
-  parseNumberBetween(limit === 'drainMs' ? 0 : 1, MAX[unit]);
-
 const DAY_S = 86_400;
 
 const SERVE = [
@@ -221,44 +170,7 @@ const SERVE = [
   ...settings.map((each) =>
     option(`--${each.name} <n>`, `${each.what} (default: ${defaultOf(each)})`, createSettingParser(each)),
   ),
+  ...START,
   ...LOG,
 ] as const;
 type ServeOptions = OptionsOf<typeof SERVE>;
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-function readSetting(env: Env, each: Setting): number | undefined {
-  const variable = variableOf(each);
-  const value = env[variable];
-  if (value === undefined) return undefined;
-  try {
-    return createSettingParser(each)(value);
-  } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new DrillproofError('server.CONFIG_INVALID', `${variable}: ${error.message}`);
-  }
-}
-
-type ServeSettings = {
-  readonly limits: Partial<ServerLimits>;
-  readonly tiers: { readonly modelTiers?: readonly string[] };
-  readonly opening: { readonly databaseConnections?: number; readonly storageIdleMs?: number };
-};
-
-export function readSettings(options: Readonly<Record<string, unknown>>, env: Env): ServeSettings {
-  const pairs = settings.flatMap((each) => {
-    const given = options[each.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-    const value = typeof given === 'number' ? given : readSetting(env, each);
-    return value === undefined ? [] : [[each.limit, value * SCALE[each.unit]]];
-  });
-  const { databaseConnections, storageIdleMs, ...limits } = Object.fromEntries(pairs) as Partial<
-    typeof DEFAULTS
-  >;
-  const { modelTiers: list = env['DRILLPROOF_MODEL_TIERS'] } = options;
-  const names = typeof list === 'string' ? list.split(',').map((name) => name.trim()) : undefined;
-  return {
-    limits,
-    tiers: defined({ modelTiers: names }),
-    opening: defined({ databaseConnections, storageIdleMs }),
-  };
-}

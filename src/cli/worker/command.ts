@@ -7,7 +7,7 @@ import { listen, type Listening } from '../../server/listen.ts';
 import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
 import { standardWork } from '../../server/jobs/standard.ts';
 import type { Cli } from '../cli.ts';
-import { DATA, LOG, openData, openLogging } from '../shared/input/administration.ts';
+import { DATA, LOG, openLogging, openRunning, START } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseNumberBetween } from '../shared/options/options.ts';
@@ -25,6 +25,7 @@ const WORKER = [
   ),
   option('--health-host <address>', 'address of --health-port').default('127.0.0.1'),
   ...exportSigningOptions(),
+  ...START,
   ...LOG,
 ];
 
@@ -52,17 +53,18 @@ export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
 }
 
 async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<void> {
-  const { data, runner: path, concurrency, healthPort, healthHost } = options;
+  const { runner: path, concurrency, healthPort, healthHost } = options;
   const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path);
-  const { store, blobs, places } = await openData(cli, data, true);
   const { log: write, announce } = openLogging(cli, options);
+  const { store, blobs, places, clock } = await openRunning(cli, options, write);
+  const { now } = clock;
   const version = await readVersion();
-  const health = createWorkerHealth({ store, blobs, now: cli.now, log: write, version });
+  const health = createWorkerHealth({ store, blobs, now, log: write, version });
   const { log } = health;
   let listening: Listening | undefined;
   try {
-    const { handlers, sweeps } = standardWork({ store, blobs, now: cli.now, log, signing });
+    const { handlers, sweeps } = standardWork({ store, blobs, now, log, signing });
     const worker = createWorker({
       store,
       blobs,
@@ -70,7 +72,7 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
       sweeps,
       concurrency,
       log,
-      now: cli.now,
+      now,
       ...defined({ runner }),
     });
     const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
@@ -88,6 +90,7 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
     await worker.stop();
     await announce('stopped', 'worker.stopped');
   } finally {
+    clock.close();
     await listening?.close();
     await blobs.close();
     await store.close();

@@ -105,6 +105,12 @@ const NETWORK_FAILURES = new Map<string, NetworkFailure>([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', NO_HTTP],
   ['HTTPParserError', NO_HTTP],
 ]);
+/** Whether a server may only be away for a while: nothing listens, or its name is not published yet. */
+export function isAway(cause: unknown): boolean {
+  const errno = causeCode(cause) ?? '';
+  return errno === 'ENOTFOUND' || NETWORK_FAILURES.get(errno)?.passes === true;
+}
+
 /**
  * The error for an exchange that broke without an HTTP status. Its message is made here: the one of the platform
  * could repeat what was sent.

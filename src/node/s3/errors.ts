@@ -1,3 +1,4 @@
+import { isAway } from '../../client/http/errors.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf } from '../fs-errors.ts';
@@ -36,6 +37,13 @@ export function s3StatusOf(cause: unknown): number | undefined {
 
 export const isBucketMissing = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'NoSuchBucket';
+
+/** Whether the storage is only away for a while: it cannot be reached, is too slow, or answers that it failed. */
+export function isS3Away(cause: unknown): boolean {
+  const status = s3StatusOf(cause);
+  if (status !== undefined) return status === 429 || (status >= 500 && status !== 501);
+  return isAway(cause) || (cause instanceof Error && cause.name.endsWith('TimeoutError'));
+}
 
 /** Describes the reason of a failed call in a few words, without an address or a key. */
 export function describeS3(cause: unknown): string {

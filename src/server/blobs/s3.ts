@@ -9,7 +9,7 @@ import { type ByteRange, type S3Location, s3Name } from '../../node/s3/location.
 import { blockAccess, freePiece } from '../../node/s3/objects.ts';
 import { type Bucket, type ObjectFacts, openBucket } from '../../node/s3/bucket.ts';
 import { loadSdk, type LoadSdk } from '../../node/s3/sdk.ts';
-import { describeS3 } from '../../node/s3/errors.ts';
+import { describeS3, isS3Away } from '../../node/s3/errors.ts';
 import { assertMarker, MARKER_NAME, markerBytes, MAX_MARKER_BYTES } from './data-version.ts';
 import type { BlobRef } from '../store/store.ts';
 import { nameBlob, type BlobPlace, type Blobs, type StoredObject, createBlobs } from './blobs.ts';
@@ -187,8 +187,8 @@ async function claim(bucket: Bucket, prefix: string, where: string): Promise<voi
 
 /**
  * Opens blobs in S3 and loads the AWS SDK, an optional dependency.
- * @throws DrillproofError `server.CONFIG_INVALID` if the SDK, credentials, bucket, a right or an answer is
- *   missing, and for blobs of another version
+ * @throws DrillproofError `server.CONFIG_INVALID` if the SDK, credentials, bucket or a right is missing, and for blobs
+ *   of another version; `control.UNAVAILABLE` if S3 is away
  */
 export async function openS3Blobs(location: S3Location, options: Options): Promise<Blobs> {
   const { env, idleMs = DEFAULT_STORAGE_IDLE_MS, load } = options;
@@ -208,5 +208,7 @@ function unusableError(where: string, error: unknown): DrillproofError {
   const cause = isCoded ? (error.cause ?? error) : error;
   const reason = isCoded && error.code === 'io.PACKAGE_MISSING' ? error.message : describeS3(cause);
   const message = `BLOBS_URL: ${where} cannot be used: ${reason}`;
-  return new DrillproofError('server.CONFIG_INVALID', message, { cause });
+  return new DrillproofError(isS3Away(cause) ? 'control.UNAVAILABLE' : 'server.CONFIG_INVALID', message, {
+    cause,
+  });
 }

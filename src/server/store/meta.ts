@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
 import { fromHex, toHex } from '../../bytes/text/encoding.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 import { column, type Sql } from './table.ts';
 
@@ -8,6 +10,11 @@ export type SchemaState = { readonly version: number; readonly known: number };
 
 // Facts about the store: the version of its schema, and the secrets of the installation.
 const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
+
+const recordSchema = z.object({ seenMs: z.number(), steadyMs: z.number(), boot: z.string() });
+/** The latest time of the control plane, with the steady time of the machine that wrote it and the name of its boot. */
+export type ClockRecord = z.infer<typeof recordSchema>;
+export type ClockState = { readonly record?: ClockRecord; readonly databaseMs?: number };
 
 const INSERT = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO';
 
@@ -95,3 +102,18 @@ export async function readSecret(sql: Sql, name: string): Promise<Uint8Array> {
   if (value === undefined) throw new DrillproofError('internal.BUG', 'a secret was not stored');
   return fromHex(value);
 }
+
+const DATABASE_TIME = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms';
+
+/** Reads the record of the clock, and the time of a database that may be on another machine. */
+export async function readClock(sql: Sql, isShared: boolean): Promise<ClockState> {
+  const text = await readValue(sql, 'clock');
+  const [row] = isShared ? await sql.all(DATABASE_TIME) : [];
+  return defined({
+    record: text === undefined ? undefined : recordSchema.parse(JSON.parse(text)),
+    databaseMs: row && column.integer.read(row, 'ms'),
+  });
+}
+
+export const writeClock = (sql: Sql, record: ClockRecord): Promise<unknown> =>
+  sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'clock', JSON.stringify(record));

@@ -6,7 +6,15 @@ import { createExportReads, createExportWrites } from './exports.ts';
 import { createIdempotencyReads, createIdempotencyWrites } from './idempotency.ts';
 import * as jobs from './jobs.ts';
 import { leaseRate, type RateLease, type RateShare } from './rates.ts';
-import { readSecret, readSchemaState, type SchemaState } from './meta.ts';
+import {
+  type ClockRecord,
+  type ClockState,
+  readClock,
+  readSecret,
+  readSchemaState,
+  type SchemaState,
+  writeClock,
+} from './meta.ts';
 import type { Dialect, Sql } from './table.ts';
 import { createTenantReads, createTenantWrites } from './tenants.ts';
 import { createUsageReads } from './usage.ts';
@@ -71,6 +79,8 @@ export type Store = Reads & {
   /** 32 random bytes of this installation under a name, generated on first use. */
   secret(name: string): Promise<Uint8Array>;
   schema(): Promise<SchemaState>;
+  clock(): Promise<ClockState>;
+  recordClock(record: ClockRecord): Promise<unknown>;
   /** Claims the longest waiting job of these kinds, in its own transaction; a job whose lease ended waits again. */
   claimJob(claim: jobs.JobClaim): Promise<jobs.Job | undefined>;
   /** Extends the lease of a job; `false` when another worker holds it. */
@@ -96,6 +106,8 @@ export function createSqlStore({ reads, dialect, migrations, transact, isShared,
   return {
     ...createReads(reads),
     schema: () => readSchemaState(reads, migrations),
+    clock: () => readClock(reads, isShared),
+    recordClock: (record) => transact((sql) => writeClock(sql, record)),
     claimJob: (claim) => transact((sql) => jobs.claimJob(sql, dialect, claim)),
     renewJob: (renewal) => transact((sql) => jobs.renewJob(sql, renewal)),
     transaction: (work) =>

@@ -124,22 +124,75 @@ describe('serve with a bad configuration', () => {
   it.each([
     [{ DATABASE_URL: 'mysql://user:hunter2@host/db' }],
     [{ DATABASE_URL: '' }],
-    [{ DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }],
+    [{ DRILLPROOF_REQUEST_RAT: '5' }],
+    [{ DRILLPROOF_REQUEST_RATE: 'fast' }],
     [{ BLOBS_URL: 'gs://bucket' }],
     [{ BLOBS_URL: 's3://key:hunter2@bucket' }],
     [{ BLOBS_URL: 's3://bucket?region=x&colour=red' }],
+  ])('ends with 2 for %j, with one line and one of advice', async (env) => {
+    const { code, stdout, stderr } = await serve(env);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^drillproof: server\.CONFIG_INVALID: [^\n]+\n {2}[^\n]+\n$/);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it.each([
+    [{ DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' }, 'ECONNREFUSED'],
     [
       {
         BLOBS_URL: 's3://bucket?endpoint=http://127.0.0.1:1',
         AWS_ACCESS_KEY_ID: 'a',
         AWS_SECRET_ACCESS_KEY: 'hunter2',
       },
+      's3://bucket/ cannot be used: it cannot be reached (ECONNREFUSED)',
     ],
-  ])('ends with 2 for %j, with one line and one of advice', async (env) => {
-    const { code, stdout, stderr } = await serve(env);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^drillproof: server\.CONFIG_INVALID: [^\n]+\n {2}[^\n]+\n$/);
+  ])('ends with 3 for %j, which is away, after a line of the log for each try', async (env, missing) => {
+    const { code, stdout, stderr } = await call(`serve --data ${dir.path('data')} --port 0 --wait-for 1s`, {
+      env,
+    });
+    expect([code, stdout]).toEqual([3, '']);
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({
+        level: 'warn',
+        event: 'start.waiting',
+        code: 'control.UNAVAILABLE',
+        missing: expect.stringContaining(missing),
+      });
+    expect(stderr).toContain('drillproof: control.UNAVAILABLE: ');
     expect(stderr).not.toContain('hunter2');
+  });
+
+  it('with --wait-for 0s, a database that is away is tried once', async () => {
+    const env = { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' };
+    const { code, stderr } = await call(`serve --data ${dir.path('data')} --wait-for 0s`, { env });
+    expect([code, stderr.includes('start.waiting')]).toEqual([3, false]);
+  });
+
+  it('a signal ends the wait with 130', async () => {
+    const env = { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/db' };
+    const signal = AbortSignal.timeout(200);
+    expect((await call(`worker --data ${dir.path('data')}`, { env, signal })).code).toBe(130);
+  });
+
+  it.each([
+    ['serve', 'DRILLPROOF_REQUEST_RAT', 'Did you mean DRILLPROOF_REQUEST_RATE'],
+    ['worker', 'DRILLPROOF_STORAGE_TIMOUT', 'Did you mean DRILLPROOF_STORAGE_TIMEOUT?'],
+    ['admin check', 'DRILLPROOF_AUDITLOG', 'Did you mean DRILLPROOF_AUDIT_LOG?'],
+    ['serve', 'DRILLPROOF_XYZZY', 'Remove it, or correct its name.'],
+  ])('%s refuses the unknown variable %s, and suggests a near one', async (command, name, hint) => {
+    const { code, stderr } = await call(`${command} --data ${dir.path('data')}`, { env: { [name]: '5' } });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `drillproof: server.CONFIG_INVALID: no command knows the variable ${name}\n  ${hint}`,
+    );
+    expect(await readdir(dir.root)).not.toContain('data');
+  });
+
+  it('serve accepts the variables of other commands', async () => {
+    const env = { DRILLPROOF_TOKEN: 'dp_x', DRILLPROOF_DEBUG: '0', DATABASE_URL: 'mysql://x' };
+    expect((await serve(env)).stderr).toContain('DATABASE_URL is not of the form');
   });
 
   it('ends with 2 for a port that is in use', async () => {

@@ -233,13 +233,22 @@ describe('S3', () => {
   const unknown = { ...env, AWS_ACCESS_KEY_ID: 'nobody' };
   it.each([
     ['a bucket that does not exist', s3.url('no-such-bucket'), env, 'the bucket does not exist'],
-    ['a server that cannot be reached', s3.url('bucket', '', 'http://127.0.0.1:1'), env, 'ECONNREFUSED'],
     ['a bucket without access', s3.url(existing), strangerEnv, 'lack the right'],
     ['a wrong secret key', s3.url(existing), wrong, 'the secret key is wrong'],
     ['an unknown access key', s3.url(existing), unknown, 'the access key is unknown'],
     ['absent credentials', s3.url(existing), {}, 'no credentials were found'],
   ])('opening refuses %s', async (_, url, environment, reason) => {
     await expectRefusal(url, environment, reason);
+  });
+
+  it('a server that cannot be reached is away', async () => {
+    const error = await thrownBy(
+      openS3Blobs(parseLocation(s3.url('bucket', '', 'http://127.0.0.1:1')), { env }),
+    );
+    expect(error).toMatchObject({
+      code: 'control.UNAVAILABLE',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 
   it('opening refuses a bucket that it may only read', async () => {

@@ -1,7 +1,9 @@
 import { closeAfter } from '../../../bytes/async.ts';
 import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { type Admin, createAdmin } from '../../../server/admin/admin.ts';
@@ -10,14 +12,19 @@ import {
   type Audit,
   createAudit,
   createLog,
+  type Log,
   type LogEntry,
   logLevels,
   selectIds,
 } from '../../../server/model/log.ts';
+import { type Clock, startClock } from '../../../server/model/clock.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
 import { option, type OptionsOf } from '../options/option.ts';
 import { STANDARD } from '../options/options.ts';
+import { parseDuration } from '../options/values.ts';
+import { VARIABLES } from '../options/variables.ts';
+import { assertKnownVariables, readSettings, type ServeSettings } from './settings.ts';
 
 export const DATA = [
   ...STANDARD,
@@ -52,16 +59,54 @@ export async function openData(
   cli: Cli,
   data: string,
   mayBeAbsent: boolean,
-  options: { readonly databaseConnections?: number; readonly storageIdleMs?: number } = {},
+  options: ServeSettings['opening'] = {},
 ): Promise<Stores> {
+  assertKnownVariables(cli.env);
   for (const folder of placesOf(cli.env, data).folders) await requireFolder(folder, mayBeAbsent);
-  return openStores(cli.env, data, { now: cli.now, ...options });
+  return openStores(cli.env, data, { now: cli.now, ...readSettings({}, cli.env).opening, ...options });
+}
+
+/** The options of long-running commands for their start. */
+export const START = [
+  option(
+    '--wait-for <duration>',
+    'wait this long for a database or bucket that is away, or for the clock',
+    parseDuration,
+  ).default(60_000, '60s'),
+];
+const PASSING = new Set<Code>(['control.UNAVAILABLE', 'server.CLOCK_JUMPED']);
+
+/**
+ * Opens the data for a long-running command. A database or bucket that is away, and a wrong clock, are tried again until
+ * `waitFor` is over; each failed try is logged. The clock that it returns ignores jumps.
+ */
+export async function openRunning(
+  cli: Cli,
+  { data, waitFor }: OptionsOf<typeof START> & { readonly data: string },
+  log: Log,
+  options?: ServeSettings['opening'],
+): Promise<Stores & { readonly clock: Clock }> {
+  const untilMs = performance.now() + waitFor;
+  for (let pauseMs = 500; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {
+    let stores: Stores | undefined;
+    try {
+      stores = await openData(cli, data, true, options);
+      return { ...stores, clock: await startClock(stores.store, { now: cli.now, log }) };
+    } catch (error) {
+      await Promise.all([stores?.blobs.close(), stores?.store.close()]);
+      const leftMs = untilMs - performance.now();
+      if (!(error instanceof DrillproofError && PASSING.has(error.code)) || leftMs <= 0) throw error;
+      const facts = { code: error.code, missing: error.message, leftMs: Math.ceil(leftMs) };
+      log({ level: 'warn', event: 'start.waiting', facts });
+      await sleep(Math.min(pauseMs, leftMs), undefined, { signal: cli.signal });
+    }
+  }
 }
 
 /** The audit log: the file that an option or DRILLPROOF_AUDIT_LOG names, or one in the data folder, if that is used. */
 export function openAudit(
   cli: Cli,
-  { data, auditLog = cli.env['DRILLPROOF_AUDIT_LOG'] }: { readonly data: string; readonly auditLog?: string },
+  { data, auditLog = cli.env[VARIABLES.auditLog] }: { readonly data: string; readonly auditLog?: string },
   { folders }: Stores['places'],
 ): Audit | undefined {
   const path = auditLog ?? (folders.includes(data) ? join(data, 'audit.log') : undefined);

@@ -10,6 +10,7 @@ import { ioError } from '../../../node/fs-errors.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
+import { VARIABLES } from '../options/variables.ts';
 import { formatRetry, readErrorMessage } from '../output/progress.ts';
 import { readInput } from './input.ts';
 
@@ -37,8 +38,8 @@ export async function openProject(
 const MAX_TOKEN_BYTES = 4096;
 
 async function readToken(cli: Cli, file: string | undefined): Promise<string> {
-  const { DRILLPROOF_TOKEN } = cli.env;
-  const text = file === undefined ? DRILLPROOF_TOKEN : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
+  const text =
+    file === undefined ? cli.env[VARIABLES.token] : fromUtf8(await readInput(file, MAX_TOKEN_BYTES, cli));
   const token = text?.trim() ?? '';
   if (token !== '') return token;
   const where = file === undefined ? 'DRILLPROOF_TOKEN is not set' : `${file} contains no token`;

@@ -1,4 +1,5 @@
 import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
+import { isAway } from '../../../client/http/errors.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf } from '../../../node/fs-errors.ts';
@@ -114,13 +115,16 @@ const configError = (message: string, cause?: unknown): DrillproofError =>
 const computeQueryTimeoutMs = (statementMs: number, { connectTimeoutMs }: PostgresOptions): number =>
   statementMs + connectTimeoutMs;
 
+// The driver verifies the certificate in each of these modes too, but prints a warning.
+const VERIFYING = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+
 /**
  * Builds the configuration of a connection. The address may contain a password, so no error repeats any of it.
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
   const config: ClientConfig = {
-    connectionString: url,
+    connectionString: url.replace(VERIFYING, '$1verify-full'),
     application_name: 'drillproof',
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
@@ -133,7 +137,9 @@ export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions)
   try {
     if (!/^postgres(ql)?:\/\//.test(url)) throw new TypeError('another scheme');
     void new pg.Client(config); // reads the address, and the certificates that it names
-  } catch {
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES')
+      throw configError('a file of certificates that the address of the database names cannot be read');
     throw configError('the address of the database is not a valid postgres:// URL');
   }
   return config;
@@ -183,11 +189,21 @@ export function shareConnection(
   };
 }
 
-/** At the start, a database that does not answer is a configuration error. */
+// SQLSTATEs that pass without a change of the configuration: the server starts, fails over, or is full.
+const PASSING_STATE = /^(08|25006|53|57P0[123])/;
+// Errors of the driver without a code.
+const PASSING_WORDS = /timeout|terminated/;
+
+/** At the start, a database that is away is `control.UNAVAILABLE`; everything else is an error of the configuration. */
 export function openingError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
   const { cause, message } = error;
-  if (sqlState(cause) !== undefined || !(cause instanceof Error)) return configError(message, cause);
+  const state = sqlState(cause);
+  if (state !== undefined || !(cause instanceof Error))
+    return PASSING_STATE.test(state ?? '') ? error : configError(message, cause);
   // The message of the network may repeat parts of the address; its code does not.
-  return configError(`${message}: ${errnoOf(cause) ?? cause.message}`, cause);
+  const why = `${message}: ${errnoOf(cause) ?? cause.message}`;
+  return isAway(cause) || (errnoOf(cause) === undefined && PASSING_WORDS.test(cause.message))
+    ? new DrillproofError('control.UNAVAILABLE', why, { cause })
+    : configError(why, cause);
 }

@@ -191,9 +191,10 @@ async function loadPg(): Promise<Pg> {
 /**
  * Opens the store in an existing PostgreSQL database, bringing its schema up to date. Any number of processes may
  * share it, and open it at once.
- * @throws DrillproofError `server.CONFIG_INVALID` for a malformed address, a database that cannot be reached or
- *   refuses the login, or an encoding other than UTF8; `server.STORE_FOREIGN`, `server.STORE_DAMAGED`,
- *   `server.SCHEMA_NEWER`; `io.PACKAGE_MISSING`, `io.DISK_FULL`, `io.UNREADABLE`
+ * @throws DrillproofError `server.CONFIG_INVALID` for a malformed address, a database that refuses the login, lacks TLS
+ *   or has another certificate, or an encoding other than UTF8; `control.UNAVAILABLE` for one that is away;
+ *   `server.STORE_FOREIGN`, `server.STORE_DAMAGED`, `server.SCHEMA_NEWER`; `io.PACKAGE_MISSING`, `io.DISK_FULL`,
+ *   `io.UNREADABLE`
  */
 export async function openPostgresStore(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   const all = { ...defaults, ...options };

@@ -131,8 +131,6 @@ describe('PostgreSQL', () => {
     const SECRET = 'hunter2secret';
     const { port, user } = postgres;
     it.each([
-      ['nothing listens', `postgres://${user}:${SECRET}@127.0.0.1:1/test`, 'ECONNREFUSED'],
-      ['no such host', `postgres://${user}:${SECRET}@host.invalid/test`, 'failed'],
       ['a wrong password', `postgres://${user}:${SECRET}@127.0.0.1:${port}/postgres`, 'refuses the login'],
       ['no such role', `postgres://nobody:${SECRET}@127.0.0.1:${port}/postgres`, 'refuses the login'],
       [
@@ -143,7 +141,11 @@ describe('PostgreSQL', () => {
       ['another scheme', `mysql://${user}:${SECRET}@127.0.0.1/test`, 'postgres://'],
       ['no address', `postgres://${user}:${SECRET}@127.0.0.1:port/test`, 'postgres://'],
       ['a slash in the password', `postgres://${user}:${SECRET}/@127.0.0.1/test`, 'postgres://'],
-      ['a certificate that is missing', `postgres://u:${SECRET}@h/d?sslrootcert=/${SECRET}`, 'postgres://'],
+      [
+        'a certificate that is missing',
+        `postgres://u:${SECRET}@h/d?sslrootcert=/${SECRET}`,
+        'file of certificates',
+      ],
       ['no URL', SECRET, 'postgres://'],
     ])('stops with one line without a secret: %s', async (_what, address, reason) => {
       const error: unknown = await openPostgresStore(address).catch((caught: unknown) => caught);
@@ -151,6 +153,26 @@ describe('PostgreSQL', () => {
       expect(error).toMatchObject({ code: 'server.CONFIG_INVALID', message });
       expect((error as Error).message).not.toMatch(/\n/);
       expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
+    });
+
+    it.each([
+      ['nothing listens', `postgres://${user}:${SECRET}@127.0.0.1:1/test`, 'ECONNREFUSED'],
+      [
+        'the host has no address yet',
+        `postgres://${user}:${SECRET}@host.invalid/test`,
+        /ENOTFOUND|EAI_AGAIN/,
+      ],
+    ])('a database is away, without a secret in the error: %s', async (_what, address, reason) => {
+      const error: unknown = await openPostgresStore(address).catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ code: 'control.UNAVAILABLE', message: expect.stringMatching(reason) });
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(SECRET);
+    });
+
+    it('a database that is full of connections is away', async () => {
+      const admin = await postgres.database();
+      await postgres.query(admin, "CREATE ROLE busy LOGIN PASSWORD 'busy' CONNECTION LIMIT 0");
+      const full = `postgres://busy:busy@127.0.0.1:${port}/postgres`;
+      expect(await codeOf(openPostgresStore(full))).toBe('control.UNAVAILABLE');
     });
 
     it('stops with one line when the database does not exist', async () => {
@@ -166,7 +188,7 @@ describe('PostgreSQL', () => {
       await once(silent, 'listening');
       const address = silent.address() as { port: number };
       const url = `postgres://u:${SECRET}@127.0.0.1:${address.port}/d`;
-      expect(await codeOf(openPostgresStore(url, { connectTimeoutMs: 100 }))).toBe('server.CONFIG_INVALID');
+      expect(await codeOf(openPostgresStore(url, { connectTimeoutMs: 100 }))).toBe('control.UNAVAILABLE');
       silent.close();
     });
   });
