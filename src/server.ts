@@ -6,8 +6,8 @@ export { createLog, type Log } from './server/model/log.ts';
 export { createWorker, type Worker, type WorkerOptions } from './server/jobs/worker.ts';
 export { defaultLimits, type ServerLimits } from './server/model/limits.ts';
 export { listen, type Listening, type ListenOptions } from './server/listen.ts';
+export { loadRunner } from './server/jobs/run/load.ts';
 export {
-  loadRunner,
   type RerunJob,
   type RerunOutcome,
   type Runner,

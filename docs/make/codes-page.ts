@@ -43,6 +43,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   pack: 'Packing',
   selftest: 'The selftest',
   server: 'Running a control plane',
+  runner: 'Runners of a control plane',
   internal: 'Faults of drillproof',
 };
 

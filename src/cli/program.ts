@@ -191,6 +191,10 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
       summary: 'do the queued work of a control plane',
       load: async () => (await import('./worker/command.ts')).defineWorkerCommand,
     },
+    runner: {
+      summary: 'try a runner without a control plane',
+      load: async () => (await import('./runner/command.ts')).defineRunnerCommand,
+    },
     admin: {
       summary: 'administer a control plane',
       load: async () => (await import('./admin/command.ts')).defineAdminCommand,

@@ -274,6 +274,30 @@ export const ioCodes = {
     'The audit log records that this evidence was deleted, but the restored rows serve it.',
     'Delete it again (with "drillproof admin delete").',
   ),
+  'runner.NOT_STARTED': cite('docs/server/runners.md').usage(
+    'The program of a runner does not exist or may not be executed.',
+    'Correct the command in runner.json; a relative program is looked up in that folder.',
+  ),
+  'runner.HELLO_INVALID': cite('docs/server/runners.md, Protocol').usage(
+    'The first line of a runner does not name version 1 of the protocol and its kinds of work, or it is missing.',
+    'Write {"v":[1],"kinds":["run.rerun"]} and a line feed to descriptor 3 first, and flush it.',
+  ),
+  'runner.EVENT_INVALID': cite('docs/server/runners.md, Protocol').usage(
+    'A runner wrote a line that is not an event, or more after its result.',
+    'Write one JSON object in each line of descriptor 3, and the result last; a log belongs on standard output.',
+  ),
+  'runner.TOO_LARGE': cite('docs/server/runners.md, Bounds').limit(
+    'A runner wrote a line or a number of events that is larger than allowed.',
+    'Write large data into a file of the folder of the job, and name it in the result.',
+  ),
+  'runner.NO_RESULT': cite('docs/server/runners.md, Protocol').usage(
+    'A runner ended without a result.',
+    'Write the result to descriptor 3, flush it, and end with exit code 0.',
+  ),
+  'runner.EXIT': cite('docs/server/runners.md, Protocol').usage(
+    'A runner ended with an exit code other than 0 or by a signal, so its result does not count.',
+    'Read its log (drillproof admin operation log), and end with exit code 0 after a result.',
+  ),
   'internal.BUG': cite('docs/contribute/architecture.md').internal(
     'The program reached a state that should be impossible.',
     'Report it to the maintainers with the steps that led to it.',

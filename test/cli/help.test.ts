@@ -76,7 +76,7 @@ describe('the program', () => {
 });
 
 /** Values of which every option accepts one. */
-const VALUES = '1 x 1d a=b a=log text html evidence run.write http://x 0/2'.split(' ');
+const VALUES = '1 x 1d a=b a=log drill=x text html evidence run.write http://x 0/2'.split(' ');
 VALUES.push(`sha256:${'0'.repeat(64)}`);
 
 const options = [...definitions].flatMap(([name, command]) =>

@@ -16,11 +16,13 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration.ts';
 import { readInput, withFileName } from '../shared/input/input.ts';
-import { formatTable, writeFacts, writeProduct, alignFacts } from '../shared/output/product.ts';
+import { formatTable, writeFacts, writeList, writeProduct, alignFacts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeFacts } from '../../codes/facts.ts';
+import { escapeText } from '../../report/printable.ts';
 import { size } from '../../report/text/page.ts';
+import { refusedError } from '../../server/model/admin-context.ts';
 import { backupSqlite } from '../../server/store/sqlite/backup.ts';
 import { type CheckReport, checkStores } from '../../server/admin/check.ts';
 import { checkRestored, type RestoreReport } from '../../server/admin/restore.ts';
@@ -79,6 +81,25 @@ const defineCancel = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({
       'a waiting turn': 'drillproof admin operation cancel op_0123456789ab --organization org_0123456789ab',
+    });
+
+const defineOperationLog = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description('Print the log of the last attempt of a runner: the last 64 KiB of its output.')
+    .argument('<operation-id>', 'id of the operation')
+    .perform([...DATA, OF_ORGANIZATION], async ({ data, organization, ...options }, operationId: string) => {
+      const { attempt, log } = await withAdmin(cli, { data, ...options }, async ({ store }) => {
+        const owned = await store.operations.find(organization, operationId);
+        const row = owned && (await store.runnerLogs.find(operationId));
+        if (row !== undefined) return row;
+        throw refusedError(`the organization has no log of an operation ${operationId}`);
+      });
+      const text = log.split('\n').map(escapeText).join('\n');
+      await writeList(cli, { kind: 'operation-log', operationId, attempt, log }, text);
+    })
+    .examples({
+      'of a rerun that failed':
+        'drillproof admin operation log op_0123456789ab --organization org_0123456789ab',
     });
 
 const defineMigrate = (command: CliCommand, cli: Cli): CliCommand =>
@@ -257,7 +278,14 @@ const COMMANDS: Readonly<Record<string, Row | Group>> = {
     },
   ],
   import: ['import worlds, runs and authoring sessions', defineImport],
-  operation: ['queued work', 'Cancel queued work.', { cancel: ['cancel an operation', defineCancel] }],
+  operation: [
+    'queued work',
+    'Cancel queued work, and show what a runner printed.',
+    {
+      cancel: ['cancel an operation', defineCancel],
+      log: ['print the log of its runner', defineOperationLog],
+    },
+  ],
   ingest: [
     'store evidence and builds',
     'Store evidence and builds.',

@@ -199,14 +199,16 @@ async function writeExample(cli: Cli, folder: string): Promise<void> {
   await writeOutputFile(cli, `${resolve(folder)}.json`, run);
 }
 
-type RunExample = z.infer<typeof runFileSchema> & { readonly runResult: z.infer<typeof runFileResultSchema> };
+type RunExample = Omit<z.infer<typeof runFileSchema>, 'runResult'> & {
+  readonly runResult: z.infer<typeof runFileResultSchema>;
+};
 
-const HASH = `sha256:${'0123456789abcdef'.repeat(4)}`;
+export const HASH = `sha256:${'0123456789abcdef'.repeat(4)}` as const;
 const RUN_ID = 'run_example';
 const VIRTUAL_END_US = 5_000_000;
 
 /** Builds a description of a run with every member that `pack` requires. */
-const buildExample = (createdAtMs: number): RunExample => ({
+export const buildExample = (createdAtMs: number): RunExample => ({
   evidenceBundleId: 'evidence_0123456789ab',
   organizationId: 'org_0123456789ab',
   projectId: 'prj_0123456789ab',

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { InvalidArgumentError } from 'commander';
 import { defined } from '../../bytes/arguments.ts';
 import { escapeText } from '../../report/printable.ts';
 import { createWorker } from '../../server/jobs/worker.ts';
 import { createWorkerHealth } from '../../server/worker-health.ts';
 import { listen, type Listening } from '../../server/listen.ts';
-import { loadRunner, type Runner } from '../../server/jobs/run/runner.ts';
+import { loadRunner } from '../../server/jobs/run/load.ts';
+import type { Runner } from '../../server/jobs/run/runner.ts';
 import { standardWork } from '../../server/jobs/standard.ts';
 import type { Cli } from '../cli.ts';
 import { DATA, LOG, openLogging, openRunning, START } from '../shared/input/administration.ts';
@@ -14,9 +16,24 @@ import { parseNumberBetween } from '../shared/options/options.ts';
 import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { writeProduct, readVersion } from '../shared/output/product.ts';
 
+const LABELS = ['project', 'environment', 'drill', 'model'];
+
+function parseLabel(value: string): string {
+  const [name = '', ...rest] = value.split('=');
+  if (LABELS.includes(name) && rest.join('=') !== '') return value;
+  throw new InvalidArgumentError(`It must be NAME=VALUE, NAME one of ${LABELS.join(', ')}.`);
+}
+
 const WORKER = [
   ...DATA,
-  option('--runner <file>', 'module that executes authoring turns and reruns'),
+  option('--runner <path>', 'module, or folder with runner.json, that executes authoring turns and reruns'),
+  option(
+    '--label <name=value>',
+    'take only turns and reruns with one of these labels of each name',
+    parseLabel,
+  )
+    .repeat()
+    .needs('--runner'),
   option('--concurrency <n>', 'run this many jobs at once', parseNumberBetween(1, 1_000)).default(1),
   option(
     '--health-port <n>',
@@ -30,10 +47,13 @@ const WORKER = [
 ];
 
 const MORE = `
-The runner is an ECMAScript module that exports "runner", an object with the
-kinds of work that it does and a function that does one piece of it;
-docs/server/server.md describes it. Without a runner, authoring turns and reruns
-stay queued, and the worker does only exports and deletions.
+A runner is a folder whose runner.json names a program in any language, or an
+ECMAScript module (docs/server/runners.md). "drillproof runner test" tries one.
+Without a runner, authoring turns and reruns stay queued, and the worker does
+only exports and deletions.
+
+A rerun has the labels project, environment and drill, a turn has project and
+model.
 
 Any number of workers may run. A worker runs until it is interrupted, completes
 its running work, and returns the rest.`;
@@ -46,6 +66,8 @@ export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
     .perform(WORKER, (options) => runWorker(cli, options))
     .examples({
       'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
+      'a program, for the worlds of one environment':
+        'drillproof worker --runner ./my-runner --label environment=env_0123456789ab',
       'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
       'four at once': 'drillproof worker --runner ./my-runner.js --concurrency 4',
     })
@@ -53,9 +75,9 @@ export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
 }
 
 async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<void> {
-  const { runner: path, concurrency, healthPort, healthHost } = options;
+  const { runner: path, concurrency, healthPort, healthHost, label: labels } = options;
   const signing = await readExportSigning(cli, options);
-  const runner = path === undefined ? undefined : await loadRunner(path);
+  const runner = path === undefined ? undefined : await loadRunner(path, cli.env);
   const { log: write, announce } = openLogging(cli, options);
   const { store, blobs, places, clock } = await openRunning(cli, options, write);
   const { now } = clock;
@@ -73,13 +95,13 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
       concurrency,
       log,
       now,
-      ...defined({ runner }),
+      ...defined({ runner, labels }),
     });
     const kinds = [...handlers.map(({ kind }) => kind), ...(runner?.kinds ?? [])];
     if (healthPort !== undefined)
       listening = await listen(health, { port: healthPort, hostname: healthHost, log });
     worker.start();
-    const product = { kind: 'working', kinds, concurrency, ...places.names };
+    const product = { kind: 'working', kinds, concurrency, ...defined({ labels }), ...places.names };
     await writeProduct(cli, { ...product, ...defined({ healthUrl: listening?.url }) }, '');
     await announce(formatStart(kinds, places.names.store, runner), 'worker.started', {
       kinds: kinds.join(' '),

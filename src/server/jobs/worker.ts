@@ -110,10 +110,15 @@ const RUNNER_HANDLERS: Readonly<Record<RunnerKind, (host: RunnerHost) => JobHand
 
 const generateName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
 
-function listHandlers({ runner, blobs, handlers = [] }: WorkerOptions, { store, now }: DriveOptions) {
+function listHandlers(
+  { runner, blobs, handlers = [] }: WorkerOptions,
+  { store, now, log, graceMs: inAllMs }: DriveOptions,
+) {
   if (runner?.kinds.includes('run.rerun') === true && blobs === undefined)
     throw new TypeError('options.blobs is required for a runner of reruns');
-  const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind]({ runner, blobs, store, now })) ?? [];
+  const graceMs = Math.floor(inAllMs * 0.8); // the rest is for the worker, which kills and cleans up
+  const host = { blobs, store, now, log, graceMs };
+  const hosted = runner?.kinds.map((kind) => RUNNER_HANDLERS[kind]({ runner, ...host })) ?? [];
   return new Map([...handlers, ...hosted].map((handler) => [handler.kind, handler]));
 }
 

@@ -46,22 +46,23 @@ const MAX_CAUSES = 5;
 
 /**
  * Secrets that messages of other rooms and of libraries may contain: tokens, user and password of an address, the query of
- * an address (which makes an upload address a credential), and the value of a header or member with such a name.
+ * an address (which makes an upload address a credential), and the value of a header or member with such a name. Repeats
+ * that can begin anywhere are bounded, because a long text without a match would take minutes.
  */
 const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/dp_[A-Za-z0-9_-]{20,}/g, 'dp_[redacted]'],
   [/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]'],
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, '$1[redacted]@'],
-  [/(https?:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/gi, '$1?[redacted]'],
+  [/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"']+@/gi, '$1[redacted]@'],
+  [/(https?:\/\/[^\s?"'<>]{1,2000})\?[^\s"'<>]*/gi, '$1?[redacted]'],
   [/((?:password|secret|token|signature|credential)["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi, '$1[redacted]'],
 ];
 
+export const hideLikelySecrets = (text: string): string =>
+  SECRETS.reduce((clean, [pattern, instead]) => clean.replace(pattern, instead), text);
+
 /** Removes likely secrets from a text, and then shortens it, so that no part of one remains. */
 export const redact = (text: string): string =>
-  SECRETS.reduce(
-    (clean, [pattern, instead]) => clean.replace(pattern, instead),
-    text.slice(0, 4 * MAX_TEXT),
-  ).slice(0, MAX_TEXT);
+  hideLikelySecrets(text.slice(0, 4 * MAX_TEXT)).slice(0, MAX_TEXT);
 
 type LoggedError = {
   readonly code?: string;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { access, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
@@ -8,8 +9,9 @@ import { memoryAccess } from '../../../src/bytes/random-access.ts';
 import { createAdmin } from '../../../src/server/admin/admin.ts';
 import { openEmbedded } from '../../../src/server/open-stores.ts';
 import { runResult } from '../../contract/resources.ts';
-import { buildArchive, id, PROJECT, createTenants, token, importWorlds } from '../../server/make.ts';
-import { drillproof, expectExit, scratch, start } from '../make.ts';
+import { buildArchive, id, ORG, PROJECT, createTenants, token, importWorlds } from '../../server/make.ts';
+import { writeFiles } from '../../support/folder.ts';
+import { drillproof, expectExit, PROGRAM, scratch, start } from '../make.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../docs/examples/runner.js', import.meta.url));
 
@@ -39,7 +41,8 @@ async function startAndWait(line: string, env: Readonly<Record<string, string>> 
     const [code] = (await once(child, 'exit')) as [number | null];
     return code;
   };
-  return { output: JSON.parse(String(output)) as Record<string, unknown>, stop };
+  const kill = () => child.kill('SIGKILL');
+  return { output: JSON.parse(String(output)) as Record<string, unknown>, stop, kill };
 }
 
 it('serve, the example runner in a worker, and a client that waits complete a turn and a rerun', async () => {
@@ -55,13 +58,10 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
   expect(worker.output['kinds']).toEqual(expect.arrayContaining(['authoring.turn', 'run.rerun']));
 
   const client = createClient({ baseUrl: String(server.output['url']), token: bearer });
-  const inProject = { projectId: PROJECT };
-  const session = { ...inProject, authoringSessionId: id('authsess', 1) };
-  const wait = { timeoutMs: 30_000 };
   const { turn, operation } = await client.authoring.turns.create({ ...session, prompt: 'say this louder' });
   const rerun = await client.runs.reruns.create({ ...inProject, hostedRunId: id('hrun', 1) });
-  await client.operations.wait({ ...inProject, operationId: operation.operationId }, wait);
-  await client.operations.wait({ ...inProject, operationId: rerun.operation.operationId }, wait);
+  await client.operations.wait({ ...inProject, operationId: operation.operationId }, WAIT);
+  await client.operations.wait({ ...inProject, operationId: rerun.operation.operationId }, WAIT);
   const { authoringTurnId } = turn;
   expect(await client.authoring.turns.read({ ...session, authoringTurnId })).toMatchObject({
     state: 'succeeded',
@@ -79,7 +79,7 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
   });
 
   const failing = await client.authoring.turns.create({ ...session, prompt: '  ' });
-  const failure = client.operations.wait({ ...inProject, operationId: failing.operation.operationId }, wait);
+  const failure = client.operations.wait({ ...inProject, operationId: failing.operation.operationId }, WAIT);
   await expect(failure).rejects.toMatchObject({
     code: 'client.OPERATION_FAILED',
     details: { error: { code: 'author.PROMPT_EMPTY' } },
@@ -100,6 +100,135 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
   );
   expect(await worker.stop()).toBe(0);
   expect(await server.stop()).toBe(0);
+});
+
+const WAIT = { timeoutMs: 30_000 };
+
+/** Starts a server over prepared data, and returns a client. */
+async function serveWith(data: string) {
+  const bearer = await prepare(data);
+  const server = await startAndWait(`serve --data ${data} --port 0`);
+  return { server, client: createClient({ baseUrl: String(server.output['url']), token: bearer }) };
+}
+
+const inProject = { projectId: PROJECT };
+const session = { ...inProject, authoringSessionId: id('authsess', 1) };
+
+it.each(['python', 'typescript'])(
+  'the example runner in %s completes a turn and a rerun',
+  async (language) => {
+    await using folder = await scratch();
+    const data = folder.path('data');
+    const { server, client } = await serveWith(data);
+    await writeFiles(folder.root, {
+      'bin/drillproof': `#!/bin/sh\nexec ${process.execPath} ${PROGRAM.join(' ')} "$@"\n`,
+    });
+    await chmod(folder.path('bin/drillproof'), 0o755);
+    const path = fileURLToPath(new URL(`../../../docs/examples/runner-${language}`, import.meta.url));
+    const key = writeSigningKeyPem(generateSigningKey().scalar);
+    const env = {
+      RUNNER_KEY: key,
+      PATH: `${folder.path('bin')}:${process.env['PATH']}`,
+      TMPDIR: folder.root,
+    };
+    const worker = await startAndWait(
+      `worker --data ${data} --runner ${path} --label project=${PROJECT}`,
+      env,
+    );
+    expect(worker.output).toMatchObject({ labels: [`project=${PROJECT}`] });
+
+    const { turn, operation } = await client.authoring.turns.create({
+      ...session,
+      prompt: 'say this louder',
+    });
+    const rerun = await client.runs.reruns.create({ ...inProject, hostedRunId: id('hrun', 1) });
+    for (const { operationId } of [operation, rerun.operation])
+      await client.operations.wait({ ...inProject, operationId }, WAIT);
+    const { authoringTurnId } = turn;
+    expect(await client.authoring.turns.read({ ...session, authoringTurnId })).toMatchObject({
+      resultText: 'SAY THIS LOUDER',
+      actualModel: 'capitals-1',
+      turnsUsed: 1,
+    });
+    const { evidenceBundleId, hostedRunId, sessionId } = rerun.run;
+    expect(await client.runs.read({ ...inProject, hostedRunId })).toMatchObject({ state: 'succeeded' });
+    const bundle = await client.evidence.bundles.read({ ...inProject, evidenceBundleId });
+    expect(bundle).toMatchObject({ hostedRunId, signed: true });
+    expect(await client.sessions.read({ ...inProject, sessionId })).toMatchObject({ state: 'destroyed' });
+
+    const failing = await client.authoring.turns.create({ ...session, prompt: '  ' });
+    const failure = client.operations.wait(
+      { ...inProject, operationId: failing.operation.operationId },
+      WAIT,
+    );
+    await expect(failure).rejects.toMatchObject({ details: { error: { code: 'author.PROMPT_EMPTY' } } });
+    const logOf = (operationId: string, organization = ORG) =>
+      drillproof(`admin operation log ${operationId} --organization ${organization} --data ${data}`);
+    const log = await logOf(rerun.operation.operationId);
+    expect(log).toMatchObject({ code: 0, stderr: '' });
+    expect(log.stdout).toMatch(new RegExp(`^attempt 1 of ${rerun.operation.operationId}\n`));
+    for (const [operationId, organization] of [
+      [rerun.operation.operationId, id('org', 2)],
+      [id('op', 77), ORG],
+    ] as const)
+      expect(await logOf(operationId, organization)).toMatchObject({ code: 2, stdout: '' });
+    expect(await worker.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
+    expect((await readdir(folder.root)).filter((name) => name.startsWith('drillproof-job-'))).toEqual([]);
+  },
+);
+
+const SLOW = `echo '{"v":[1],"kinds":["authoring.turn"]}' >&3; read -r job || exit 0
+  echo "$TMPDIR" > place; echo $$ > pid; sleep 600 & wait`;
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+it('the program of a worker that is killed ends, and the folder of its job is removed', async () => {
+  await using folder = await scratch();
+  const data = folder.path('data');
+  const { server, client } = await serveWith(data);
+  const runner = { command: ['/bin/sh', '-c', SLOW], secrets: ['API_KEY'] };
+  await writeFiles(folder.root, { 'runner/runner.json': JSON.stringify(runner) });
+  const env = { API_KEY: 'a key of a test', TMPDIR: folder.root };
+  const worker = await startAndWait(`worker --data ${data} --runner ${folder.path('runner')}`, env);
+  await client.authoring.turns.create({ ...session, prompt: 'x' });
+  const readLine = (name: string) =>
+    readFile(folder.path(`runner/${name}`), 'utf8').then((text) => text.trim());
+  await expect.poll(() => readLine('pid').catch(() => ''), { timeout: 30_000 }).not.toBe('');
+  const [pid, place] = [Number(await readLine('pid')), await readLine('place')];
+  await access(`${place}/secrets.json`);
+  worker.kill();
+  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => readdir(place).catch(() => 'removed'), { timeout: 30_000 }).toBe('removed');
+  await server.stop();
+});
+
+it('a worker with labels leaves the jobs that have none of them to others', async () => {
+  await using folder = await scratch();
+  const data = folder.path('data');
+  const { server, client } = await serveWith(data);
+  const line = `worker --data ${data} --runner ${RUNNER}`;
+  const rerun = await client.runs.reruns.create({ ...inProject, hostedRunId: id('hrun', 1) });
+  const { operation } = await client.authoring.turns.create({ ...session, prompt: 'x' });
+  const first = await startAndWait(`${line} --label project=${PROJECT} --label model=model_tier_2`);
+  await client.operations.wait({ ...inProject, operationId: operation.operationId }, WAIT);
+  const { operationId } = rerun.operation;
+  expect(await client.operations.read({ ...inProject, operationId })).toMatchObject({ state: 'pending' });
+  await first.stop();
+  const second = await startAndWait(`${line} --label drill=other --label drill=restore`);
+  await client.operations.wait({ ...inProject, operationId }, WAIT);
+  await second.stop();
+  await server.stop();
+});
+
+it.each(['other=x', 'drill', 'drill=', '=x'])('worker refuses the label %s', async (label) => {
+  expect(await drillproof(`worker --runner x --label ${label}`)).toMatchObject({ code: 2 });
 });
 
 it('worker ends with 2 and writes nothing for a runner that cannot be loaded', async () => {

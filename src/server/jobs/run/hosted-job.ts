@@ -1,9 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type * as z from 'zod/mini';
 import type { OperationError } from '../../../contract/resources/operation.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../model/context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';
-import { correlateError, type JobEnd, type JobHandler, type JobWrite } from '../handler.ts';
+import {
+  correlateError,
+  correlationIdOf,
+  type JobContext,
+  type JobEnd,
+  type JobHandler,
+  type JobWrite,
+} from '../handler.ts';
 import {
   parseOutcome,
   parseProgress,
@@ -13,6 +23,7 @@ import {
   type RunnerKind,
   type RunnerSuccess,
 } from './runner.ts';
+import { takeEnd } from './secrets.ts';
 
 type Reported<P, S> = Partial<P> & Partial<S>;
 
@@ -23,7 +34,7 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
 > & {
   readonly kind: RunnerKind;
   readonly deadlineAtMs: NonNullable<JobHandler['deadlineAtMs']>;
-  readonly read: (reads: Reads, job: Job) => Promise<J>;
+  readonly read: (reads: Reads, job: Job, graceMs: number) => Promise<J>;
   readonly progress: z.ZodMiniType<P>;
   readonly outcome: z.ZodMiniType<S | RunnerFailure>;
   /** The error of a report that contradicts the job, which then fails without storing the report. */
@@ -33,15 +44,31 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
   readonly spent?: (reported: Reported<P, S>) => Partial<P>;
   /** Returns the write that ends the resource after a success, or the error for which the success is refused. */
   readonly accept: (
-    work: { readonly host: RunnerHost; readonly job: Job; readonly runnerJob: J },
+    work: {
+      readonly host: RunnerHost;
+      readonly job: Job;
+      readonly runnerJob: J;
+      readonly folder: string;
+    },
     outcome: S,
   ) => Promise<JobWrite | OperationError>;
 };
 
-export type RunnerHost = Pick<ServerContext, 'store' | 'now'> & {
+export type RunnerHost = Pick<ServerContext, 'store' | 'now' | 'log'> & {
   readonly runner: Runner;
+  readonly graceMs: number;
   readonly blobs: Blobs | undefined;
 };
+
+/** Runs work in a private folder, which is removed afterwards. */
+async function inFolder<T>(log: (error: unknown) => void, act: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'drillproof-job-'));
+  try {
+    return await act(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true }).catch(log);
+  }
+}
 
 /** Creates the handler of one kind of work: it passes the work to the runner and checks everything that it returns. */
 export function createHostedJob<J extends RunnerJob, P extends object, S extends RunnerSuccess>(
@@ -49,6 +76,17 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
   host: RunnerHost,
 ): JobHandler {
   const { kind, begin, abandon, deadlineAtMs } = work;
+
+  const warn =
+    ({ operationId }: Job, event: string) =>
+    (error: unknown): void =>
+      host.log({
+        level: 'warn',
+        event,
+        correlationId: correlationIdOf(operationId),
+        facts: { operationId },
+        error,
+      });
 
   const fail = (job: Job, reason: OperationError, spent?: Partial<P>): JobEnd => {
     const error = correlateError(reason, job.operationId);
@@ -61,8 +99,9 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
     };
   };
 
-  const run: JobHandler['run'] = async (job, { signal, progress }) => {
-    const runnerJob = await work.read(host.store, job);
+  const runIn = async (job: Job, { signal, progress }: JobContext, folder: string): Promise<JobEnd> => {
+    const { operationId, attempt } = job;
+    const runnerJob = await work.read(host.store, job, host.graceMs);
     let reported: Reported<P, S> = {};
     let refusal: OperationError | undefined;
     const take = (facts: P | S): void => {
@@ -75,21 +114,27 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
       if (refusal !== undefined) throw new TypeError(`progress: ${refusal.message}`);
       await progress((tx, nowMs) => work.note(tx, job, facts, nowMs));
     };
+    const log = async (text: string): Promise<void> => {
+      const row = { operationId, attempt, log: takeEnd(text) };
+      await host.store.transaction((tx) => tx.runnerLogs.put(row)).catch(warn(job, 'worker.log.failed'));
+    };
     const refuse = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
     try {
       const parsed = parseOutcome(
         work.outcome,
-        await host.runner.run(runnerJob, { signal, progress: report }),
+        await host.runner.run(runnerJob, { signal, progress: report, folder, log }),
       );
       if ('error' in parsed) return refuse(refusal ?? parsed.error);
       take(parsed.outcome);
       if (refusal !== undefined) return refuse(refusal);
-      const accepted = await work.accept({ host, job, runnerJob }, parsed.outcome);
+      const accepted = await work.accept({ host, job, runnerJob, folder }, parsed.outcome);
       return typeof accepted === 'function' ? { write: accepted } : refuse(accepted);
     } catch (error) {
       if (refusal !== undefined) return refuse(refusal);
       throw error;
     }
   };
+  const run: JobHandler['run'] = (job, context) =>
+    inFolder(warn(job, 'worker.folder.left'), (folder) => runIn(job, context, folder));
   return { kind, begin, abandon, deadlineAtMs, run };
 }

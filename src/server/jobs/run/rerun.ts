@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type * as z from 'zod/mini';
 import { defined } from '../../../bytes/arguments.ts';
 import { canonicalBytes } from '../../../bytes/json/canonical.ts';
@@ -34,7 +35,7 @@ async function lockRun(tx: Tx, { projectId = '', resourceId }: ResourceRef): Pro
   return row;
 }
 
-async function read(reads: Reads, job: Job): Promise<RerunJob> {
+async function read(reads: Reads, job: Job, graceMs: number): Promise<RerunJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const run = (await reads.runs.find(projectId, resourceId))?.resource;
   if (run === undefined) throw missingRunError();
@@ -44,7 +45,8 @@ async function read(reads: Reads, job: Job): Promise<RerunJob> {
   // The inputs that a rerun must repeat (control API, Rerun).
   const { worldInstanceId: _world, ...inputs } = (await findIdentity(reads, original)) ?? {};
   const identity = { ...inputs, ...run.request, buildHash: run.buildHash };
-  return { kind: 'run.rerun', operationId, attempt, run, identity, session, original };
+  const limits = { deadlineAtMs: run.deadlineAtMs, graceMs };
+  return { kind: 'run.rerun', operationId, attempt, ...limits, run, identity, session, original };
 }
 
 type WorldStates = readonly ('warming' | 'ready' | 'destroying' | 'destroyed')[];
@@ -176,9 +178,16 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
     if (session !== undefined) await moveWorld(tx, job, ['warming', session], nowMs);
     await changeRun(tx, await lockRun(tx, job), facts, nowMs);
   },
-  async accept({ host, job, runnerJob }, { result, evidence }) {
+  async accept({ host, job, runnerJob, folder }, { result, evidence }) {
     const stored =
-      evidence === undefined ? undefined : await storeEvidence(host, runnerJob.run, result, evidence);
+      evidence === undefined
+        ? undefined
+        : await storeEvidence(
+            host,
+            runnerJob.run,
+            result,
+            typeof evidence === 'string' ? resolve(folder, evidence) : evidence,
+          );
     if (typeof stored === 'object') return stored;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };

@@ -16,10 +16,7 @@ import type { WorldSession } from '../../../contract/resources/session.ts';
 import { typeValue } from '../../../contract/type-value.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { operationError } from '../handler.ts';
-import { checkArguments, defined, TEXT } from '../../../bytes/arguments.ts';
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { defined } from '../../../bytes/arguments.ts';
 import { DrillproofError } from '../../../errors.ts';
 
 /** The kinds of work of a host's program (control API, Operation). */
@@ -30,6 +27,10 @@ type Common = {
   readonly operationId: string;
   /** 1 for the first attempt; it rises when an attempt threw, or its worker died. */
   readonly attempt: number;
+  /** When the work must be done, in milliseconds since 1970; extending the session of a rerun moves it. */
+  readonly deadlineAtMs: number;
+  /** The time to stop after the deadline or a cancellation, in milliseconds. */
+  readonly graceMs: number;
 };
 
 /** A prompt to answer: the turn with its model, effort and limits, and the conversation that it continues. */
@@ -94,7 +95,7 @@ export const turnOutcomeSchema = z.discriminatedUnion('outcome', [
   }),
   runnerFailureSchema,
 ]);
-/** The evidence of a rerun: the bytes of its signed part, or the path of that file. */
+/** The evidence of a rerun: the bytes of its signed part, or its path, absolute or in the folder of the job. */
 const rerunEvidenceSchema = z.union([z.instanceof(Uint8Array), z.string().check(z.minLength(1))]);
 
 export const rerunOutcomeSchema = z.discriminatedUnion('outcome', [
@@ -119,16 +120,20 @@ export type RerunOutcome = z.input<typeof rerunOutcomeSchema>;
 export type RunnerOutcome = TurnOutcome | RerunOutcome;
 export type RunnerProgress = z.input<typeof turnProgressSchema> | z.input<typeof rerunProgressSchema>;
 
-/** A signal and a function that stores progress, for each job of a runner. */
+/** What a runner has for each job. */
 export type RunnerContext = {
   /** Aborted when the work is cancelled, out of time, or held by another worker. Stop soon; the outcome is dropped. */
   readonly signal: AbortSignal;
   /** Stores the progress in the turn or run. Rejects when another worker holds the job. */
   readonly progress: (facts: RunnerProgress) => Promise<void>;
+  /** An empty folder that only this user can read; it is removed after the job. */
+  readonly folder: string;
+  /** Stores the log of the attempt; its last 64 KiB are kept. Never rejects. */
+  readonly log: (text: string) => Promise<void>;
 };
 
 /**
- * A host's program for a worker. A module exports it as `runner` (docs/server/server.md, Runners).
+ * A host's program for a worker. A module exports it as `runner` (docs/server/runners.md).
  *
  * `run` does one piece of work at a time, several at once when the worker has a higher concurrency. It resolves with
  * the outcome, success or failure. When it throws, it is called again after a pause, up to the number of attempts of
@@ -176,60 +181,7 @@ export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T
   throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
 }
 
-const configError = (message: string, cause?: unknown): DrillproofError =>
+export const configError = (message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('server.CONFIG_INVALID', message, defined({ cause }));
 
-const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((each) => each === kind);
-
-/**
- * Checks what a module exports as `runner`.
- * @param name its name in messages, such as the path of the module
- * @throws DrillproofError `server.CONFIG_INVALID`
- */
-export function checkRunner(value: unknown, name: string): Runner {
-  if (typeof value !== 'object' || value === null)
-    throw configError(`${name} does not export an object named "runner"`);
-  const run: unknown = 'run' in value ? value.run : undefined;
-  if (typeof run !== 'function') throw configError(`the runner of ${name} has no function "run"`);
-  const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
-  if (!Array.isArray(kinds) || kinds.length === 0)
-    throw configError(`the runner of ${name} has no list of "kinds"`);
-  const unknown = kinds.findIndex((kind) => !isKind(kind));
-  if (unknown >= 0) {
-    const kind = JSON.stringify(kinds[unknown]) ?? 'undefined';
-    throw configError(
-      `the runner of ${name} names the kind ${kind}; the known kinds are ${runnerKinds.join(', ')}`,
-    );
-  }
-  return {
-    kinds: [...new Set(kinds.filter(isKind))],
-    run: async (job, context) => run.call(value, job, context),
-  };
-}
-
-async function importModule(path: string): Promise<object> {
-  const file = resolve(path);
-  const stats = await stat(file).catch(() => undefined);
-  if (stats?.isFile() !== true) throw configError(`runner file ${path} does not exist`);
-  try {
-    return await import(pathToFileURL(file).href);
-  } catch (cause) {
-    const reason =
-      cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
-    throw configError(`the runner ${path} cannot be loaded: ${reason}`, cause);
-  }
-}
-
-/**
- * Loads the runner of a host: an ECMAScript module that exports it as `runner` (docs/server/server.md, Runners). The
- * module is trusted: it runs with all permissions of the worker.
- * @throws DrillproofError `server.CONFIG_INVALID` for a file that is absent, does not load, or exports no runner
- * @example
- * const { store, blobs } = await openEmbedded('data');
- * const worker = createWorker({ store, blobs, runner: await loadRunner('./runner.js') });
- */
-export async function loadRunner(path: string): Promise<Runner> {
-  checkArguments({ path: TEXT }, { path });
-  const module = await importModule(path);
-  return checkRunner('runner' in module ? module.runner : undefined, path);
-}
+export const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((each) => each === kind);

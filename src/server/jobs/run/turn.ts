@@ -23,13 +23,15 @@ async function lockTurn(tx: Tx, { projectId = '', resourceId }: ResourceRef): Pr
   return row;
 }
 
-async function read(reads: Reads, job: Job): Promise<TurnJob> {
+async function read(reads: Reads, job: Job, graceMs: number): Promise<TurnJob> {
   const { projectId = '', resourceId, operationId, attempt } = job;
   const turn = (await reads.turns.find(projectId, resourceId))?.resource;
   const session = turn && (await reads.authoringSessions.find(projectId, turn.authoringSessionId))?.resource;
   if (turn === undefined || session === undefined) throw missingTurnError();
   const history = (await reads.turns.list(session, 0, turn.sequence - 1)).map(({ resource }) => resource);
-  return { kind: 'authoring.turn', operationId, attempt, turn, session, history };
+  const deadlineAtMs = deadlineOfTurn(turn);
+  if (deadlineAtMs === undefined) throw missingTurnError();
+  return { kind: 'authoring.turn', operationId, attempt, deadlineAtMs, graceMs, turn, session, history };
 }
 
 const TOO_MUCH = 'the turn used more than its limits allow';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkRunner, loadRunner } from '../../../../src/server/jobs/run/runner.ts';
+import { checkRunner, loadRunner } from '../../../../src/server/jobs/run/load.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { codeOf, thrownBy } from '../../thrown.ts';
 
