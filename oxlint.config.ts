@@ -104,7 +104,7 @@ export default defineConfig({
     { files: ['src/**', 'bench/**', 'docs/**', 'scripts/**'], rules: { 'max-params': ['error', 4] } },
     // The compiler and bundlers leave an address that is computed as it is. Only the runner of a user has one.
     { files: ['src/**'], rules: { 'import/no-dynamic-require': ['error', { esmodule: true }] } },
-    { files: ['src/server/jobs/run/runner.ts'], rules: { 'import/no-dynamic-require': 'off' } },
+    { files: ['src/server/jobs/run/load.ts'], rules: { 'import/no-dynamic-require': 'off' } },
     {
       files: ['src/index.ts', 'src/contract.ts', 'src/client.ts', 'src/web.ts'],
       rules: restrict([

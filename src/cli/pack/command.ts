@@ -12,19 +12,12 @@ import { abortable } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { createDigester } from '../../bytes/hash.ts';
+import { buildExample } from '../shared/input/example.ts';
 import { readFileBytes } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes, writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
 import { alignFacts, writeProduct } from '../shared/output/product.ts';
-import {
-  listFilesBelow,
-  findMediaType,
-  readRunFile,
-  type RunFile,
-  type runFileResultSchema,
-  type runFileSchema,
-} from './input.ts';
-import type * as z from 'zod/mini';
+import { listFilesBelow, findMediaType, readRunFile, type RunFile } from './input.ts';
 
 const PACK = [
   ...STANDARD,
@@ -198,74 +191,3 @@ async function writeExample(cli: Cli, folder: string): Promise<void> {
   });
   await writeOutputFile(cli, `${resolve(folder)}.json`, run);
 }
-
-type RunExample = Omit<z.infer<typeof runFileSchema>, 'runResult'> & {
-  readonly runResult: z.infer<typeof runFileResultSchema>;
-};
-
-export const HASH = `sha256:${'0123456789abcdef'.repeat(4)}` as const;
-const RUN_ID = 'run_example';
-const VIRTUAL_END_US = 5_000_000;
-
-/** Builds a description of a run with every member that `pack` requires. */
-export const buildExample = (createdAtMs: number): RunExample => ({
-  evidenceBundleId: 'evidence_0123456789ab',
-  organizationId: 'org_0123456789ab',
-  projectId: 'prj_0123456789ab',
-  hostedRunId: 'hrun_0123456789ab',
-  runId: RUN_ID,
-  createdAtMs,
-  runResult: {
-    schemaVersion: 1,
-    identity: {
-      runId: RUN_ID,
-      worldInstanceId: 'world-1',
-      drillId: 'refund',
-      targetId: 'shop',
-      buildHash: HASH,
-      packageLockHash: HASH,
-      seed: '1',
-      trial: 1,
-      trialCount: 1,
-      attempt: 1,
-      attemptLimit: 1,
-    },
-    startedAtVirtualUs: 0,
-    finishedAtVirtualUs: VIRTUAL_END_US,
-    bindingEvidence: 'complete',
-    worldConsistency: 'consistent',
-    interactions: [
-      {
-        schemaVersion: 1,
-        interactionId: 'ask-for-refund',
-        actorId: 'customer',
-        task: { instruction: 'Refund order 17.' },
-        scheduledAtVirtualUs: 0,
-        startedAtVirtualUs: 0,
-        finishedAtVirtualUs: VIRTUAL_END_US,
-        bindingEvidence: 'complete',
-        targetResult: { schemaVersion: 1, status: 'completed' },
-      },
-    ],
-    checkpoints: [
-      {
-        schemaVersion: 1,
-        checkpointId: 'end',
-        kind: 'final',
-        virtualTimeUs: VIRTUAL_END_US,
-        verdict: 'passed',
-        assertionResults: [],
-      },
-    ],
-    budgetUsage: {
-      toolCalls: { limit: 10, attempted: 1, rejected: 0 },
-      scheduledEvents: { limit: 10, processed: 0, exhausted: false },
-    },
-    status: 'completed',
-    verdict: 'passed',
-    assertionResults: [
-      { schemaVersion: 1, assertionId: 'refunded', kind: 'state', status: 'passed', gate: true },
-    ],
-    evidenceRange: { fromSequence: 1, toSequence: 1 },
-  },
-});

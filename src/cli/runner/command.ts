@@ -18,7 +18,7 @@ import type { Change } from '../../server/services/handler.ts';
 import { createRerun } from '../../server/services/runs.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT } from '../exit.ts';
-import { buildExample, HASH } from '../pack/command.ts';
+import { buildExample, HASH } from '../shared/input/example.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';

@@ -338,7 +338,7 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
   const attend = async (work?: Work): Promise<Heard> => {
     const tail = createTail(redactor);
     try {
-      return await converse(program, work, redactor, tail.add);
+      return await converse(program, work, redactor, (chunk) => tail.add(chunk));
     } catch (error) {
       if (!(error instanceof DrillproofError)) throw error;
       const last = tail.read().trimEnd().split('\n').at(-1);

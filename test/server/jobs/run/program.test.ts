@@ -141,11 +141,12 @@ it.each([
   expect(failed.log).toMatch(new RegExp(`^working\\n(?:.*\\n)*drillproof: ${code}: `));
 });
 
+const reportLine = (bytes: number) =>
+  `${HELLO} printf '{"progress":{"a":"' >&3; head -c ${bytes - 21} /dev/zero | tr '\\0' x >&3; echo '"}}' >&3; ${RESULT}`;
+
 it('a line of exactly 1 MiB is accepted, and one more byte is not', async () => {
-  const event = (bytes: number) =>
-    `${HELLO} printf '{"progress":{"a":"' >&3; head -c ${bytes - 21} /dev/zero | tr '\\0' x >&3; echo '"}}' >&3; ${RESULT}`;
-  expect(await failWith(event(1024 * 1024))).toMatchObject({ code: undefined });
-  expect(await failWith(event(1024 * 1024 + 1))).toMatchObject({ code: 'runner.TOO_LARGE' });
+  expect(await failWith(reportLine(1024 * 1024))).toMatchObject({ code: undefined });
+  expect(await failWith(reportLine(1024 * 1024 + 1))).toMatchObject({ code: 'runner.TOO_LARGE' });
 });
 
 it('progress that is refused ends the program with the error of the refusal', async () => {
