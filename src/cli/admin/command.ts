@@ -1,5 +1,6 @@
 import { count } from '../../bytes/text/wording.ts';
 import { defineDeleteBundle, defineDeleteExport, defineExportCreate, defineSweep } from './exports.ts';
+import { definePrune, defineRetention } from './retention.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from './ingest.ts';
 import {
   defineEntitlement,
@@ -306,6 +307,8 @@ const COMMANDS: Readonly<Record<string, Row | Group>> = {
     'Delete bundles and exports.',
     { bundle: ['delete a bundle', defineDeleteBundle], export: ['delete an export', defineDeleteExport] },
   ],
+  retention: ['show and set how long ended rows stay', defineRetention],
+  prune: ['remove rows by the rules of the retention', definePrune],
   sweep: ['do due work if no worker runs', defineSweep],
   migrate: ['update the schema of the store', defineMigrate],
   backup: ['copy the store while the server runs', defineBackup],

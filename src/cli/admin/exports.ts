@@ -146,7 +146,7 @@ export const defineDeleteExport = (command: CliCommand, cli: Cli): CliCommand =>
 export const defineSweep = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description(
-      'Do the due work of a worker now: settle overdue operations, delete due bundles, generate and delete queued exports, and remove unneeded bytes.',
+      'Do the due work of a worker now: settle overdue operations, remove rows by the rules of the retention, delete due bundles, generate and delete queued exports, and remove unneeded bytes.',
     )
     .perform(DATA, async (options) => {
       const result = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));
@@ -154,10 +154,11 @@ export const defineSweep = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({ 'from a timer, where no worker runs': 'drillproof admin sweep --quiet' });
 
-const formatSwept = ({ settled: overdue, bundlesDue, jobs, blobsRemoved }: WorkedOff): string =>
+const formatSwept = ({ settled: overdue, bundlesDue, jobs, blobsRemoved, rowsRemoved }: WorkedOff): string =>
   alignFacts([
     ['past deadline', count(overdue)],
     ['bundles due', count(bundlesDue)],
     ['work done', count(jobs)],
     ['blobs removed', count(blobsRemoved)],
+    ['rows removed', count(rowsRemoved)],
   ]);

@@ -4,6 +4,7 @@ import { cancelOperation } from '../jobs/settle.ts';
 import type { Store } from '../store/store.ts';
 import { type AdminContext, refusedError } from '../model/admin-context.ts';
 import { createExport, deleteBundle, deleteExport, workOff } from './exports.ts';
+import { prune, setRetention } from '../jobs/prune.ts';
 import { importResources } from './import.ts';
 import { ingestBuild } from './ingest-build.ts';
 import { ingestExport } from './ingest-export.ts';
@@ -44,6 +45,8 @@ const administration = {
   deleteBundle,
   deleteExport,
   workOff,
+  setRetention,
+  prune,
 };
 
 type WithoutContext<F> = F extends (context: AdminContext, ...values: infer A) => infer R

@@ -133,12 +133,13 @@ export const deleteBundle = ({ store, now }: AdminContext, ref: BundleRef) =>
 export const deleteExport = ({ store, now }: AdminContext, ref: ExportRef) =>
   store.transaction((tx) => requestExportDeletion(tx, ref, now()));
 
-/** The numbers of settled resources, of deleted due bundles, of completed jobs and of removed blobs. */
+/** The numbers of settled resources, of deleted due bundles, of completed jobs, and of removed blobs and rows. */
 export type WorkedOff = {
   readonly settled: number;
   readonly bundlesDue: number;
   readonly jobs: number;
   readonly blobsRemoved: number;
+  readonly rowsRemoved: number;
 };
 
 export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
@@ -147,8 +148,8 @@ export type WorkOffOptions = Pick<ExportJobOptions, 'signing'> & {
 };
 
 /**
- * Does the work of a worker without a runner: settles resources past their deadline, deletes due bundles and expired
- * keys, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
+ * Does the work of a worker without a runner: settles resources past their deadline, removes rows by the rules of the
+ * retention, deletes due bundles, generates and deletes exports, and removes unneeded blobs. It does not touch jobs that a worker holds.
  */
 export async function workOff(
   { store, blobs, now }: AdminContext,
@@ -169,5 +170,6 @@ export async function workOff(
     bundlesDue,
     jobs,
     blobsRemoved: await removeReleased(context, signal),
+    rowsRemoved: swept.get('retention') ?? 0,
   };
 }

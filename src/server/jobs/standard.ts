@@ -5,7 +5,8 @@ import type { ServerContext } from '../model/context.ts';
 import { createBundleDeletionJob, createExportDeletionJob, listRetentionSweeps } from './deletion.ts';
 import type { ExportJobOptions } from './export/content.ts';
 import { createExportJob } from './export/export.ts';
-import { type JobHandler, type Sweep, waitFor } from './handler.ts';
+import type { JobHandler, Sweep } from './handler.ts';
+import { countPruned, prune } from './prune.ts';
 import { createDeadlineSweep } from './settle.ts';
 
 export const listBuiltInJobs = (options: ExportJobOptions): readonly JobHandler[] => [
@@ -16,23 +17,9 @@ export const listBuiltInJobs = (options: ExportJobOptions): readonly JobHandler[
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const WORKER_FORGOTTEN_MS = 24 * HOUR_MS;
-
-const PURGED_AT_ONCE = 50;
-
-/** Removes expired idempotency keys in short transactions with equally long pauses; returns how many. */
-async function purgeKeys({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
-  let purged = 0;
-  for (let last = PURGED_AT_ONCE; last === PURGED_AT_ONCE && !signal.aborted; purged += last) {
-    const begunMs = performance.now();
-    last = await store.transaction((tx) => tx.idempotency.purge(now(), PURGED_AT_ONCE));
-    await waitFor(performance.now() - begunMs, signal);
-  }
-  return purged;
-}
 
 export const listHousekeeping = (context: ServerContext): readonly Sweep[] => {
-  const { store, now, log } = context;
+  const { log } = context;
   const onError = (error: unknown): void =>
     log({ level: 'warn', event: 'builds.attempt.failed', facts: { sweep: 'build-attempts' }, error });
   return [
@@ -42,11 +29,10 @@ export const listHousekeeping = (context: ServerContext): readonly Sweep[] => {
       run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
     },
     createDeadlineSweep(context),
-    { name: 'idempotency-keys', everyMs: HOUR_MS, run: (signal) => purgeKeys(context, signal) },
     {
-      name: 'workers',
+      name: 'retention',
       everyMs: HOUR_MS,
-      run: () => store.transaction((tx) => tx.workers.forget(now() - WORKER_FORGOTTEN_MS)),
+      run: async (signal) => countPruned(await prune(context, { signal })),
     },
   ];
 };

@@ -186,7 +186,7 @@ function buildRun(run: EvidencedRun, { environmentId, sessionId, expiresAtMs }: 
 /** Stores the run of evidence unless it is stored, so that it can be read and rerun. */
 export async function deriveRun(tx: Tx, evidenced: EvidencedRun): Promise<void> {
   const { organizationId, projectId, hostedRunId, createdAtMs } = evidenced;
-  if ((await tx.runs.find(projectId, hostedRunId)) !== undefined) return;
+  if ((await tx.runs.lock(projectId, hostedRunId)) !== undefined) return; // so that the retention keeps it
   const owner = { organizationId, projectId };
   const environmentId = deriveId('env', projectId, 'evidence');
   if ((await tx.environments.find(projectId, environmentId)) === undefined) {

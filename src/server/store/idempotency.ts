@@ -49,9 +49,6 @@ const find = (sql: Sql, request: IdempotencyScope): Promise<IdempotencyRow | und
   return findRow(sql, requests.toRow, requests.byKey, values);
 };
 
-const PURGE = `DELETE FROM idempotency WHERE (${KEY}) IN
-  (SELECT ${KEY} FROM idempotency WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?)`;
-
 export const createIdempotencyReads = (sql: Sql) => ({
   idempotency: { find: (row: IdempotencyScope) => find(sql, row) },
 });
@@ -70,7 +67,5 @@ export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
     },
     /** Writes the answer of a claim, in the transaction of the claim. */
     complete: createRowWrites(sql, requests, dialect).update,
-    /** Removes at most `limit` expired rows; returns how many. */
-    purge: (nowMs: number, limit: number) => sql.run(PURGE, nowMs, limit),
   },
 });

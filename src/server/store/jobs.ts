@@ -185,8 +185,4 @@ export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
     /** Keeps the log of the last attempt. */
     put: (row: RunnerLogRow) => insertRow(sql, runnerLogs, row, { after: LATER }),
   },
-  workers: {
-    /** Forgets workers that were last seen before a time; returns how many. */
-    forget: (beforeMs: number) => sql.run('DELETE FROM workers WHERE seen_at_ms < ?', beforeMs),
-  },
 });

@@ -18,7 +18,10 @@ export type ClockState = { readonly record?: ClockRecord; readonly databaseMs?: 
 
 const INSERT = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO';
 
-async function readValue(sql: Sql, name: string): Promise<string | undefined> {
+export const writeValue = (sql: Sql, name: string, value: string): Promise<number> =>
+  sql.run(`${INSERT} UPDATE SET value = excluded.value`, name, value);
+
+export async function readValue(sql: Sql, name: string): Promise<string | undefined> {
   const [row] = await sql.all('SELECT value FROM meta WHERE name = ?', name);
   return row === undefined ? undefined : column.text.read(row, 'value');
 }
@@ -85,7 +88,7 @@ export async function migrateNext(
   if (step === undefined) return false;
   if (!present.has('meta.name')) await script(META_TABLE);
   await script(step);
-  await sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'schema_version', String(version + 1));
+  await writeValue(sql, 'schema_version', String(version + 1));
   return true;
 }
 

@@ -317,19 +317,27 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-// JSON without the escapes that PostgreSQL refuses, such as a zero byte. No id and no time has an escape.
-const PLAIN_JSON = String.raw`CAST(replace(replace($1, '\\', ''), '\u', 'u') AS JSON)`;
+type Words = readonly (readonly [RegExp, string])[];
+const replaceWords = (words: Words, text: string): string =>
+  words.reduce((replaced, [word, instead]) => replaced.replaceAll(word, instead), text);
 
 // The differences of PostgreSQL's DDL from SQLite's. The collation "C" sorts text by its UTF-8 bytes.
-const POSTGRES_WORDS: readonly (readonly [RegExp, string])[] = [
+const DDL_WORDS: Words = [
   [/CREATE TABLE rates/g, 'CREATE UNLOGGED TABLE rates'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
   [/\bINTEGER\b/g, 'BIGINT'],
   [/\) STRICT;/g, ');'],
+];
+
+// JSON without the escapes that PostgreSQL refuses, such as a zero byte. No id and no time has an escape.
+const PLAIN_JSON = String.raw`CAST(replace(replace($1, '\\', ''), '\u', 'u') AS JSON)`;
+const MEMBERS: Words = [
   [/\(([\w.]*resource) ->> '(\w+Ms)'\)/g, `(CAST(${PLAIN_JSON} ->> '$2' AS BIGINT))`],
   [/\(([\w.]*resource) ->> '(\w+)'\)/g, `((${PLAIN_JSON} ->> '$2') COLLATE "C")`],
 ];
 
+/** Translates members of a resource, such as `(resource ->> 'updatedAtMs')`, for PostgreSQL. */
+export const translateMembers = (statement: string): string => replaceWords(MEMBERS, statement);
+
 /** Translates a step of the schema for PostgreSQL. */
-export const translateDdl = (step: string): string =>
-  POSTGRES_WORDS.reduce((text, [words, instead]) => text.replaceAll(words, instead), step);
+export const translateDdl = (step: string): string => replaceWords(DDL_WORDS, translateMembers(step));

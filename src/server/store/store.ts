@@ -15,6 +15,7 @@ import {
   type SchemaState,
   writeClock,
 } from './meta.ts';
+import { createRetentionReads, createRetentionWrites } from './retention.ts';
 import type { Dialect, Sql } from './table.ts';
 import { createTenantReads, createTenantWrites } from './tenants.ts';
 import { createUsageReads } from './usage.ts';
@@ -40,6 +41,7 @@ const createReads = (sql: Sql) => ({
   ...createIdempotencyReads(sql),
   ...createBlobReads(sql),
   ...createUsageReads(sql),
+  ...createRetentionReads(sql),
 });
 export type Reads = ReturnType<typeof createReads>;
 
@@ -53,6 +55,7 @@ const createWrites = (sql: Sql, dialect: Dialect) => ({
   ...jobs.createJobWrites(sql, dialect),
   ...createIdempotencyWrites(sql, dialect),
   ...createBlobWrites(sql, dialect),
+  ...createRetentionWrites(sql, dialect),
 });
 
 /**
@@ -87,6 +90,8 @@ export type Store = Reads & {
   renewJob(renewal: jobs.JobRenewal): Promise<boolean>;
   /** Takes a share of the rate of a token, where several servers share the store; absent where one server has it. */
   readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
+  /** Returns some unused bytes of the file to the disk if it has many; `false` if there was nothing to do. */
+  readonly reclaim?: () => Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -98,10 +103,12 @@ type Database = {
   readonly transact: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
   /** Servers on other machines may use a shared database too. */
   readonly isShared: boolean;
+  readonly reclaim?: (sql: Sql) => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
 
-export function createSqlStore({ reads, dialect, migrations, transact, isShared, close }: Database): Store {
+export function createSqlStore(database: Database): Store {
+  const { reads, dialect, migrations, transact, isShared, reclaim, close } = database;
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...createReads(reads),
@@ -118,6 +125,7 @@ export function createSqlStore({ reads, dialect, migrations, transact, isShared,
       }),
     secret: (name) => transact((sql) => readSecret(sql, name)),
     ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
+    ...(reclaim && { reclaim: () => transact(reclaim) }),
     close,
   };
 }

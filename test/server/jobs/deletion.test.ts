@@ -200,14 +200,14 @@ it('bytes are not served from the millisecond of deleteAtMs on, and the sweep re
   await ingestExport(plane, { evidenceExportId: id('evexp', 2), parts: [await part(3)] });
   const path = inProject(`evidence-exports/${id('evexp', 2)}/parts/${id('evidence', 3)}`);
   const { archive } = await bundleRow(3);
-  const idle = { settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0 };
+  const idle = { settled: 0, bundlesDue: 0, jobs: 0, blobsRemoved: 0, rowsRemoved: 0 };
   plane.clock.nowMs = deleteAtMs - 1;
   expect((await get(path)).status).toBe(200);
   expect(await plane.admin.workOff()).toEqual(idle);
   plane.clock.nowMs = deleteAtMs;
   await expectEnvelope(get(path), 'control.EVIDENCE_DELETED');
   expect((await bundleRow(3)).resource).toMatchObject({ state: 'available', deleteAtMs });
-  expect(await plane.admin.workOff()).toEqual({ settled: 0, bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
+  expect(await plane.admin.workOff()).toEqual({ ...idle, bundlesDue: 1, jobs: 1, blobsRemoved: 1 });
   expect((await bundleRow(3)).resource).toMatchObject({ state: 'deleted', deletedAtMs: deleteAtMs });
   expect(isStored(archive.digest)).toBe(false);
   expect(await plane.admin.workOff()).toEqual(idle);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { prune } from '../../../src/server/jobs/prune.ts';
 import type { IdempotencyRow, Store } from '../../../src/server/store/store.ts';
 import { HASH, id, NOW_MS } from '../make.ts';
 import { inProject, eachPair, type StoreFactory } from './rows.ts';
@@ -49,7 +50,7 @@ export function idempotencySuite(name: string, factory: StoreFactory): void {
         const late = second.transaction((tx) => tx.idempotency.claim(record({ response: 'b' })));
         if (fails) await expect(held).rejects.toThrow('rolled back');
         expect((await late)?.response).toBe(fails ? undefined : 'done');
-        if (fails) await first.transaction((tx) => tx.idempotency.purge(NOW_MS + 100, 1));
+        if (fails) await prune({ store: first, now: () => NOW_MS + 100 });
         await held.catch(() => undefined);
       }
     });
@@ -63,9 +64,8 @@ export function idempotencySuite(name: string, factory: StoreFactory): void {
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, response: 'b' }))).response).toBe('b');
-      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 99, 10))).toBe(0);
-      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(3);
-      expect(await write((tx) => tx.idempotency.purge(NOW_MS + 100, 3))).toBe(1);
+      expect(await prune({ store, now: () => NOW_MS + 99 })).toMatchObject({ idempotencyKeys: 0 });
+      expect(await prune({ store, now: () => NOW_MS + 100 })).toMatchObject({ idempotencyKeys: 4 });
       expect(await store.idempotency.find(scope)).toBeUndefined();
     });
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { prune } from '../../../src/server/jobs/prune.ts';
 import { id, NOW_MS, ORG, OTHER_ORG, PROJECT } from '../make.ts';
 import * as rows from './rows.ts';
 
@@ -157,8 +158,9 @@ export function retentionSuite(name: string, factory: rows.StoreFactory): void {
       await claimAt(NOW_MS + 60_000);
       expect(await store.workers.list(NOW_MS + 60_000)).toHaveLength(1);
       expect(await store.jobs.count(NOW_MS)).toEqual([]);
-      expect(await write((tx) => tx.workers.forget(NOW_MS + 60_000))).toBe(0);
-      expect(await write((tx) => tx.workers.forget(NOW_MS + 60_001))).toBe(1);
+      const pruneAt = (nowMs: number) => prune({ store, now: () => nowMs + 86_400_000 });
+      expect(await pruneAt(NOW_MS + 59_999)).toMatchObject({ workers: 0 });
+      expect(await pruneAt(NOW_MS + 60_000)).toMatchObject({ workers: 1 });
       expect(await store.workers.list(0)).toEqual([]);
     });
   });

@@ -3,6 +3,7 @@ import { isAway } from '../../../client/http/errors.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf } from '../../../node/fs-errors.ts';
+import { translateMembers } from '../migrations.ts';
 import type { Sql, SqlValue } from '../table.ts';
 import type { PostgresOptions } from './options.ts';
 
@@ -92,7 +93,7 @@ const statements = new Map<string, Statement>();
 function statementOf(text: string): Statement {
   const earlier = statements.get(text);
   if (earlier !== undefined) return earlier;
-  const statement = { name: `drillproof_${statements.size}`, text: numberMarks(text) };
+  const statement = { name: `drillproof_${statements.size}`, text: numberMarks(translateMembers(text)) };
   statements.set(text, statement);
   return statement;
 }

@@ -31,9 +31,9 @@ const COMMIT = { name: 'commit', text: 'COMMIT' };
 const verify: PoolConfig['verify'] = (client, done) =>
   client.query('SET synchronous_commit = on', (error) => done(error));
 
-// Serialization failure, deadlock, and a key that another transaction wrote after this one looked for it. The transaction
-// sees that key when it is run again.
-const LOST_RACES: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
+// Serialization failure, deadlock, and a key that another transaction wrote or removed after this one looked for it. The
+// transaction sees that when it is run again.
+const LOST_RACES: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505', '23503']);
 const isLostRace = (error: unknown): boolean => LOST_RACES.has(sqlState(error));
 /** The database refuses statements after one that failed. */
 const isAftermath = (error: unknown): boolean => sqlState(error) === '25P02';
@@ -134,7 +134,7 @@ async function runTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Pr
 // NO KEY: other transactions may still add rows that refer to a locked row by its key.
 const dialect: Dialect = {
   forUpdate: ' FOR NO KEY UPDATE',
-  skipLocked: ' FOR NO KEY UPDATE SKIP LOCKED',
+  skipLocked: ' FOR UPDATE SKIP LOCKED', // also from those that are about to refer to the row
   // The commit may be sent before it is known that the update matched a row.
   updateOne: (update) => `WITH changed AS (${update} RETURNING 1) SELECT 1 / count(*) FROM changed`,
 };

@@ -122,6 +122,17 @@ async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Prom
   }
 }
 
+const RECLAIMED_PAGES = 256;
+
+/** Moves some of the last pages of the file into unused ones, and cuts it, while more than a tenth are unused. */
+async function reclaim(sql: Sql): Promise<boolean> {
+  const read = async (name: string) => Number((await sql.all(`PRAGMA ${name}`))[0]?.[name]);
+  const unused = await read('freelist_count');
+  if (unused * 10 <= (await read('page_count'))) return false;
+  await sql.all(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`);
+  return (await read('freelist_count')) < unused;
+}
+
 const isBusy = (error: unknown): boolean =>
   error instanceof DrillproofError &&
   error.cause instanceof Error &&
@@ -280,6 +291,7 @@ export async function openSqliteStore(
     dialect,
     migrations: steps,
     isShared: false,
+    reclaim,
     transact: (work) => groups.transact(() => work(sql)),
     close: () => {
       closed ??= groups.idle().then(() => {

@@ -1,0 +1,68 @@
+import { count } from '../../bytes/text/wording.ts';
+import { countPruned, prune } from '../../server/jobs/prune.ts';
+import { MIN_RETENTION_DAYS, retentionRules, type RetentionRules } from '../../server/store/retention.ts';
+import type { Cli } from '../cli.ts';
+import { DATA, withAdmin } from '../shared/input/administration.ts';
+import type { CliCommand } from '../shared/options/command.ts';
+import { option } from '../shared/options/option.ts';
+import { parseParameter } from '../shared/options/options.ts';
+import { alignFacts, writeFacts, writeProduct } from '../shared/output/product.ts';
+
+const NEVER = 'never';
+const RULE = option(
+  '--rule <kind=days>',
+  `set the days after its end for ${retentionRules.join(', ')}: at least ${MIN_RETENTION_DAYS}, or ${NEVER}`,
+  parseParameter,
+).allowRepeats();
+
+const toRule = ([kind, days]: [string, string]): readonly [string, number | undefined] => [
+  kind,
+  days === NEVER ? undefined : Number(days),
+];
+
+export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description(
+      'Show and set how long ended rows stay. Without a rule they stay for ever. Every worker of the store follows the rules.',
+    )
+    .perform([...DATA, RULE], async (options) => {
+      const { rule } = options;
+      const rules = await withAdmin(cli, options, async ({ admin, store }): Promise<RetentionRules> => {
+        const before = await store.retention.rules();
+        if (rule === undefined) return before;
+        return admin.setRetention({ ...before, ...Object.fromEntries(Object.entries(rule).map(toRule)) });
+      });
+      const facts = retentionRules.map((kind) => {
+        const days = rules[kind];
+        return [kind, days === undefined ? NEVER : `after ${days} days`] as const;
+      });
+      await writeFacts(cli, { kind: 'retention', rules }, facts);
+    })
+    .examples({
+      'show the rules': 'drillproof admin retention',
+      'keep operations for a quarter, and conversations for a year':
+        'drillproof admin retention --rule operations=90 --rule authoring=365',
+      'keep operations for ever again': `drillproof admin retention --rule operations=${NEVER}`,
+    });
+
+const DRY_RUN = option('--dry-run', 'count what would be removed, and remove nothing');
+
+export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
+  command
+    .description(
+      'Remove ended rows by the rules of the retention now, as workers do every hour, and return unused bytes of the file of the store.',
+    )
+    .perform([...DATA, DRY_RUN], async (options) => {
+      const { dryRun = false } = options;
+      const { signal } = cli;
+      const rows = await withAdmin(cli, options, ({ admin, store }) =>
+        dryRun ? prune({ store, now: cli.now }, { signal, dryRun }) : admin.prune({ signal }),
+      );
+      const lines = Object.entries(rows).map(([kind, number]) => [kind, count(number)] as const);
+      const total = [dryRun ? 'would be removed' : 'removed', count(countPruned(rows))] as const;
+      await writeProduct(cli, { kind: 'pruned', dryRun, rows }, alignFacts([...lines, total]));
+    })
+    .examples({
+      'what the rules would remove': 'drillproof admin prune --dry-run',
+      'remove it': 'drillproof admin prune',
+    });
