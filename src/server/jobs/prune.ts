@@ -69,12 +69,12 @@ export async function prune(
   };
   const passThrough = async (kind: RetentionTarget, beforeMs: number): Promise<number> => {
     let total = 0;
-    let after: EndedRow['at'] | undefined;
-    do {
+    for (let after: EndedRow['at'] | undefined, more = true; more && !signal.aborted;) {
       const { rows, removed } = await pause(() => look(kind, beforeMs, after));
       total += removed;
       after = rows.at(-1)?.at;
-    } while (after !== undefined && !signal.aborted);
+      more = after !== undefined;
+    }
     return total;
   };
   const pruneKind = async (kind: RetentionTarget): Promise<number> => {
@@ -90,8 +90,7 @@ export async function prune(
 
   const pruned: Record<string, number> = {};
   for (const kind of Object.keys(retentionTargets) as RetentionTarget[]) pruned[kind] = await pruneKind(kind);
-  if (!dryRun && store.reclaim !== undefined)
-    while (!signal.aborted && (await pause(store.reclaim)));
+  if (!dryRun && store.reclaim !== undefined) while (!signal.aborted && (await pause(store.reclaim)));
   return pruned as Pruned;
 }
 

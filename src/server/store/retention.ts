@@ -147,8 +147,7 @@ const countHeld = ({ heldBy = [] }: Target): string =>
   ['0', ...heldBy.map((from) => `(SELECT count(*) FROM ${from})`)].join(' + ');
 const bindHeld = ({ heldBy = [] }: Target, beforeMs: number): number[] =>
   heldBy.filter((from) => from.includes('?')).map(() => beforeMs);
-const nameOf = (table: string, key: readonly string[]): string =>
-  [`'${table}'`, ...key].join(" || ' ' || ");
+const nameOf = (table: string, key: readonly string[]): string => [`'${table}'`, ...key].join(" || ' ' || ");
 
 function selectEnded(target: Target): string {
   const { table, key, ended, when = 'true', holds = [] } = target;

@@ -177,6 +177,9 @@ const FINISH: readonly Line[] = [
   [`admin operation cancel op_000000000001 ${ORGANIZATION} ${DATA}`, 2], // it does not exist
   [`admin delete bundle evidence_000000000001 ${PROJECT} --now ${DATA}`, 0],
   [`admin delete export ${EXPORT} ${ORGANIZATION} --now ${DATA}`, 0],
+  [`admin retention --rule operations=90 ${DATA}`, 0],
+  [`admin prune --dry-run ${DATA}`, 0],
+  [`admin prune ${DATA}`, 0],
   [`admin sweep ${DATA}`, 0],
   [`admin backup --out backup.sqlite ${DATA}`, 0],
   [`admin check ${DATA}`, 0],
