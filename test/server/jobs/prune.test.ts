@@ -107,7 +107,7 @@ function findStaying(world: World, rules: RetentionRules): Set<string> {
     );
   for (let before = -1; before !== staying.size;) {
     before = staying.size;
-    for (const name of [...staying]) {
+    for (const name of staying) {
       const [kind, n] = name.split(' ') as [Kind, string];
       if (isDue(kind, Number(n)) && !isHeld(name)) staying.delete(name);
     }
@@ -117,9 +117,10 @@ function findStaying(world: World, rules: RetentionRules): Set<string> {
 
 const SPECIAL = 'a\u0000b\ud800\\u0000\\\\ud83d"\n'; // JSON escapes that PostgreSQL refuses, and texts that look like them
 
+const refer = (prefix: string, items: readonly Item[], n: number) =>
+  at(items, n) === undefined ? undefined : id(prefix, n);
+
 async function writeWorld(tx: Tx, world: World): Promise<void> {
-  const refer = (prefix: string, items: readonly Item[], n: number) =>
-    at(items, n) === undefined ? undefined : id(prefix, n);
   for (const [n, item] of world.sessions.entries()) {
     const sessionId = id('ses', n);
     const parentSessionId = refer('ses', world.sessions, item.to);
