@@ -15,7 +15,7 @@ import {
   CLIENT_OPTIONS,
   type ClientOptions,
   readOptions,
-  type Settings,
+  type ClientSettings,
 } from './options.ts';
 import { createSendUpload, type SendUpload } from './upload.ts';
 import { createWait, type Wait } from './wait.ts';
@@ -35,7 +35,7 @@ export type PageOptions = {
   /** Items of one page, 1 to 100; default 100. */
   readonly pageSize?: number;
 } & How;
-type Place = { readonly limit: number; readonly cursor?: string };
+type PagePosition = { readonly limit: number; readonly cursor?: string };
 type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | undefined };
 
 /**
@@ -45,8 +45,8 @@ type Rows<T> = { readonly items: readonly T[]; readonly nextCursor?: string | un
  * @throws LimitError `client.PAGES_EXCEEDED` for a repeated cursor, or more pages or items than the limits
  */
 export async function* listItems<T>(
-  fetchPage: (place: Place, how: How) => Promise<Rows<T>>,
-  limits: Pick<Settings['limits'], 'pages' | 'items'>,
+  fetchPage: (place: PagePosition, how: How) => Promise<Rows<T>>,
+  limits: Pick<ClientSettings['limits'], 'pages' | 'items'>,
   { pageSize = 100, ...how }: PageOptions,
   accept: (item: T) => void,
 ): AsyncGenerator<T, void, undefined> {

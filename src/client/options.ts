@@ -109,7 +109,9 @@ export type ClientOptions = {
 };
 
 type Unlimited = 'answerMs' | 'totalMs';
-export type Settings = Required<Omit<ClientOptions, 'retry' | 'timeouts' | 'limits' | 'parameterNames'>> & {
+export type ClientSettings = Required<
+  Omit<ClientOptions, 'retry' | 'timeouts' | 'limits' | 'parameterNames'>
+> & {
   readonly retry: Required<RetryOptions>;
   readonly timeouts: Required<Omit<TimeoutOptions, Unlimited>> & Pick<TimeoutOptions, Unlimited>;
   readonly limits: Required<LimitOptions>;
@@ -144,7 +146,7 @@ export const CLIENT_OPTIONS = optionsOf(MEMBERS);
 /**
  * @throws DrillproofError `client.BASE_URL_INVALID`, or `client.REQUEST_INVALID` for a token that no header can carry
  */
-export function readOptions(options: ClientOptions): Settings {
+export function readOptions(options: ClientOptions): ClientSettings {
   return {
     baseUrl: parseBaseUrl(options.baseUrl),
     token: checkToken(options.token),

@@ -6,7 +6,7 @@ import { DrillproofError } from '../errors.ts';
 import { readFailure, readJson, exchange } from './http/exchange.ts';
 import { createBackOff } from './http/call.ts';
 import { ControlError, httpStatusOf } from './http/errors.ts';
-import type { CallOptions, Settings } from './options.ts';
+import type { CallOptions, ClientSettings } from './options.ts';
 
 type BuildUpload = Result<'builds.uploads.create'>;
 type BuildAttempt = Result<'builds.attempts.read'>;
@@ -27,7 +27,7 @@ type Sending = {
   readonly upload: BuildUpload;
   readonly url: string;
   readonly archive: Uint8Array;
-  readonly settings: Settings;
+  readonly settings: ClientSettings;
   readonly signal: AbortSignal;
 };
 
@@ -44,7 +44,7 @@ const invalid = (path: string, message: string): DrillproofError =>
   new DrillproofError('client.REQUEST_INVALID', `${path}: ${message}`, { path });
 
 /** The address of an upload, which must have the origin that the caller expects. */
-function addressOf({ uploadUrl }: BuildUpload, { baseUrl }: Settings, origin?: string): string {
+function addressOf({ uploadUrl }: BuildUpload, { baseUrl }: ClientSettings, origin?: string): string {
   const url = URL.canParse(uploadUrl, baseUrl) ? new URL(uploadUrl, baseUrl) : undefined;
   const expected = new URL(origin ?? baseUrl).origin;
   if (url?.origin === expected && url.username === '' && url.password === '') return url.href;
@@ -124,7 +124,7 @@ async function sendRest(
  * archive in one request.
  */
 export function createSendUpload(
-  settings: Settings,
+  settings: ClientSettings,
   readAttempt: (upload: BuildUpload, how: Pick<CallOptions, 'signal'>) => Promise<BuildAttempt>,
 ): SendUpload {
   const backOff = createBackOff(settings);

@@ -27,7 +27,10 @@ export const decimalBytesSchema = z.string().check(z.regex(/^(?:0|[1-9][0-9]{0,3
 export const openObjectSchema = z.looseObject({});
 
 /** A member that may be absent, with its meaning for readers of the JSON Schema. */
-export const allow = <T extends z.core.$ZodType>(schema: T, meaning?: string): z.ZodMiniExactOptional<T> =>
+export const optionalMember = <T extends z.core.$ZodType>(
+  schema: T,
+  meaning?: string,
+): z.ZodMiniExactOptional<T> =>
   meaning === undefined ? z.exactOptional(schema) : z.exactOptional(schema).check(z.describe(meaning));
 
 /** Requires that a schema has the members of the interface that documents them: editors show no comments of schemas. */

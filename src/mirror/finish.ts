@@ -16,7 +16,7 @@ import {
   parseReceiptTime,
 } from '../evidence/export/receipt.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
-import { type Failure, toFailure } from './fetch/all.ts';
+import { type FailedFile, toFailure } from './fetch/all.ts';
 import type { FileState, Run } from './run.ts';
 import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 
@@ -27,7 +27,7 @@ export type Proven = Checksum & { readonly bytes: number; readonly state?: FileS
 type Document = { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' };
 
 /** The export attestation, the failure to fetch it, or `undefined` if there is none. */
-export type Attestation = Document | Failure | undefined;
+export type Attestation = Document | FailedFile | undefined;
 
 /** Finds the export attestation: the one in the target if it names this manifest, else that of the source. */
 export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {

@@ -5,7 +5,13 @@ import { canonicalJson } from '../bytes/json/canonical.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
 import { concatBytes } from '../bytes/async.ts';
-import { allow, atMsSchema, countSchema, digestSchema, evidenceExportIdSchema } from '../contract/scalars.ts';
+import {
+  optionalMember,
+  atMsSchema,
+  countSchema,
+  digestSchema,
+  evidenceExportIdSchema,
+} from '../contract/scalars.ts';
 import { DrillproofError } from '../errors.ts';
 
 /** The inventory of an archive, next to its mirrors (docs/archive/inventory.md). */
@@ -37,12 +43,12 @@ export const inventoryRowSchema = z.strictObject({
   files: countSchema.check(z.describe('parts, local reports and the export attestation')),
   bytes: countSchema,
   mirroredAtMs: atMsSchema.check(z.describe('every byte was verified then, for the first time')),
-  receipt: allow(z.string(), 'path of a receipt that the mirror must have'),
-  deletedAtSourceAtMs: allow(atMsSchema, 'when a run first saw that the source has deleted it'),
-  removedAtMs: allow(atMsSchema),
-  removedBecause: allow(z.string()),
-  hold: allow(whoSchema, 'while it is there, the mirror is not removed'),
-  released: allow(whoSchema, 'who released the last hold'),
+  receipt: optionalMember(z.string(), 'path of a receipt that the mirror must have'),
+  deletedAtSourceAtMs: optionalMember(atMsSchema, 'when a run first saw that the source has deleted it'),
+  removedAtMs: optionalMember(atMsSchema),
+  removedBecause: optionalMember(z.string()),
+  hold: optionalMember(whoSchema, 'while it is there, the mirror is not removed'),
+  released: optionalMember(whoSchema, 'who released the last hold'),
 });
 export type InventoryRow = z.infer<typeof inventoryRowSchema>;
 
@@ -52,7 +58,7 @@ export const acknowledgementSchema = z.strictObject({
   path: z.string().check(z.describe('of the file in the mirror; empty for the mirror itself')),
   code: z.string(),
   seen: z.string().check(z.describe('SHA-256 of the file, missing or unreadable')),
-  expected: allow(z.string(), 'what it should be'),
+  expected: optionalMember(z.string(), 'what it should be'),
   by: z.string().check(z.minLength(1), z.maxLength(200)),
   reason: z.string().check(z.minLength(1), z.maxLength(2000)),
   atMs: atMsSchema,
@@ -64,11 +70,14 @@ export const inventoryLineSchema = z.strictObject({
   schemaVersion: z.literal(1),
   kind: z.literal('archive.inventory'),
   number: z.int().check(z.gte(1)),
-  previous: allow(digestSchema, 'SHA-256 of the line before, without its newline; absent in the first line'),
+  previous: optionalMember(
+    digestSchema,
+    'SHA-256 of the line before, without its newline; absent in the first line',
+  ),
   atMs: atMsSchema,
   tool: z.string(),
-  exports: allow(z.array(inventoryRowSchema)),
-  acknowledged: allow(z.array(acknowledgementSchema)),
+  exports: optionalMember(z.array(inventoryRowSchema)),
+  acknowledged: optionalMember(z.array(acknowledgementSchema)),
 });
 type Line = z.infer<typeof inventoryLineSchema>;
 export type InventoryChange = Pick<Line, 'exports' | 'acknowledged'>;

@@ -7,7 +7,7 @@ import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidenc
 import type { LinkedReceipt } from '../evidence/export/receipt.ts';
 import { claimTarget, isComplete } from './claim.ts';
 import { pin, type Pinned } from './fetch/documents.ts';
-import { type Failure, fetchAll } from './fetch/all.ts';
+import { type FailedFile, fetchAll } from './fetch/all.ts';
 import {
   findAttestation,
   findResource,
@@ -24,7 +24,7 @@ import { findExtraFiles } from '../verify/export/files.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
 /** The files of the mirror after fetching, and those that could not be fetched. */
-type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly Failure[] };
+type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly FailedFile[] };
 
 /** The state of a complete mirror before it was locked. */
 type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: Attestation } };
@@ -190,7 +190,7 @@ function buildReceipt(
   };
 }
 
-function incompleteError(failures: readonly Failure[], receipt: string): DrillproofError {
+function incompleteError(failures: readonly FailedFile[], receipt: string): DrillproofError {
   const [first] = failures;
   const more = failures.length > 1 ? ` and ${failures.length - 1} more` : '';
   return new DrillproofError('mirror.SOURCE_INCOMPLETE', `could not fetch ${first?.path}${more}`, {

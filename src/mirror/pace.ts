@@ -35,18 +35,18 @@ const PACER_OPTIONS: MembersOf<PacerOptions> = {
 /** Controls concurrency, bandwidth and pauses of one mirror, or of several mirrors that share it. */
 export type Pacer = {
   /** Waits until one more file may be fetched. */
-  place(signal: AbortSignal): Promise<Place>;
-  /** For requests that need no place, such as those for documents. */
+  slot(signal: AbortSignal): Promise<Slot>;
+  /** For requests that need no slot, such as those for documents. */
   attempts(): Pace;
   /** The number of files that may be fetched at the same time now. */
   readonly size: number;
 };
 
-/** The place of one file. */
-export type Place = Pace & {
+/** The slot of one file. */
+export type Slot = Pace & {
   /** Counts received bytes; resolves when more may be read. */
   received(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Frees the place for another file; only the first call counts. */
+  /** Frees the slot for another file; only the first call counts. */
   leave(outcome: 'done' | 'failed'): void;
 };
 
@@ -69,7 +69,7 @@ export function createPacer(options: PacerOptions = {}): Pacer {
     throw new TypeError('bytesPerSecond is not more than 0');
   const window = new CongestionWindow(concurrency);
   const bucket = bytesPerSecond === undefined ? undefined : new TokenBucket(bytesPerSecond, now);
-  const places = new Places(window);
+  const slots = new Slots(window);
   const pause = createPause(now, sleep);
 
   const attempts = (): Pace => {
@@ -91,8 +91,8 @@ export function createPacer(options: PacerOptions = {}): Pacer {
     get size() {
       return window.size;
     },
-    async place(signal) {
-      await places.take(signal);
+    async slot(signal) {
+      await slots.take(signal);
       let isTaken = true;
       return {
         ...attempts(),
@@ -104,7 +104,7 @@ export function createPacer(options: PacerOptions = {}): Pacer {
           if (!isTaken) return;
           isTaken = false;
           if (outcome === 'done') window.succeeded();
-          places.give();
+          slots.give();
         },
       };
     },
@@ -129,7 +129,7 @@ function createPause(now: () => number, sleep: Sleep) {
   };
 }
 
-class Places {
+class Slots {
   private readonly window: CongestionWindow;
   private readonly queue = new Set<() => void>();
   private taken = 0;

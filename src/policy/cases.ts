@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isCode } from '../codes/facts.ts';
 import {
   countSchema as whole,
-  allow,
+  optionalMember,
   digestSchema,
   narrowText,
   slugSchema,
@@ -28,54 +28,54 @@ const signerSchema = z.union([
   word,
   z.strictObject({
     issuer: word,
-    key: allow(word, 'name of the key; default: the issuer has one key'),
-    validFor: allow(duration, 'how long the key stays valid; default: it has no end'),
+    key: optionalMember(word, 'name of the key; default: the issuer has one key'),
+    validFor: optionalMember(duration, 'how long the key stays valid; default: it has no end'),
   }),
 ]);
 
 /** A synthetic run, such as "refund failed 8 days ago, signed by acme-ci". */
 const syntheticRunSchema = z.strictObject({
   drill: slugSchema,
-  outcome: allow(word, 'verdict of the run; default passed'),
-  status: allow(word, 'default completed'),
-  ago: allow(duration, 'how long before the evaluation it ran; default 1h'),
-  signedAgo: allow(duration, 'how long before the evaluation it was signed; default: when it ran'),
-  signedBy: allow(
+  outcome: optionalMember(word, 'verdict of the run; default passed'),
+  status: optionalMember(word, 'default completed'),
+  ago: optionalMember(duration, 'how long before the evaluation it ran; default 1h'),
+  signedAgo: optionalMember(duration, 'how long before the evaluation it was signed; default: when it ran'),
+  signedBy: optionalMember(
     z.union([signerSchema, z.array(signerSchema).check(z.maxLength(64))]),
     'issuers, each with one key unless it is named; [] for an unsigned bundle; default ci',
   ),
-  verdict: allow(
+  verdict: optionalMember(
     z.enum(['verified', 'intact', 'incomplete', 'failed']),
     'of the verification; default verified, or intact if unsigned',
   ),
-  target: allow(word),
-  scenario: allow(slugSchema),
-  build: allow(digestSchema),
-  packageLock: allow(digestSchema),
-  seed: allow(word),
-  project: allow(word, 'default: the same for all'),
-  organization: allow(word, 'default: the same for all'),
-  runId: allow(word, 'default: another one for each'),
-  world: allow(word, 'the id of the world'),
-  environment: allow(z.record(z.string(), word), 'values of the environment of the setup'),
-  virtualDuration: allow(duration, 'default 1m'),
-  trial: allow(whole),
-  trialCount: allow(whole),
-  attempt: allow(whole),
-  attemptLimit: allow(whole),
-  rerun: allow(z.literal(true)),
-  worldConsistency: allow(word, 'default consistent'),
-  binding: allow(word, 'bindingEvidence; default complete'),
-  budget: allow(z.enum(['kept', 'exceeded'])),
-  assertions: allow(z.record(z.string(), word), 'status by id; all of them have "gate"'),
-  checkpoints: allow(z.record(z.string(), word), 'verdict by id; all of them are final'),
+  target: optionalMember(word),
+  scenario: optionalMember(slugSchema),
+  build: optionalMember(digestSchema),
+  packageLock: optionalMember(digestSchema),
+  seed: optionalMember(word),
+  project: optionalMember(word, 'default: the same for all'),
+  organization: optionalMember(word, 'default: the same for all'),
+  runId: optionalMember(word, 'default: another one for each'),
+  world: optionalMember(word, 'the id of the world'),
+  environment: optionalMember(z.record(z.string(), word), 'values of the environment of the setup'),
+  virtualDuration: optionalMember(duration, 'default 1m'),
+  trial: optionalMember(whole),
+  trialCount: optionalMember(whole),
+  attempt: optionalMember(whole),
+  attemptLimit: optionalMember(whole),
+  rerun: optionalMember(z.literal(true)),
+  worldConsistency: optionalMember(word, 'default consistent'),
+  binding: optionalMember(word, 'bindingEvidence; default complete'),
+  budget: optionalMember(z.enum(['kept', 'exceeded'])),
+  assertions: optionalMember(z.record(z.string(), word), 'status by id; all of them have "gate"'),
+  checkpoints: optionalMember(z.record(z.string(), word), 'verdict by id; all of them are final'),
 });
 
 const syntheticListSchema = z.strictObject({
-  completeness: allow(z.enum(['pinned', 'attested', 'claimed']), 'default attested'),
-  signedBy: allow(signerSchema, 'default ci'),
-  from: allow(duration, 'how long before the evaluation its window begins; default 52w'),
-  through: allow(duration, 'how long before the evaluation its window ends; default 1s'),
+  completeness: optionalMember(z.enum(['pinned', 'attested', 'claimed']), 'default attested'),
+  signedBy: optionalMember(signerSchema, 'default ci'),
+  from: optionalMember(duration, 'how long before the evaluation its window begins; default 52w'),
+  through: optionalMember(duration, 'how long before the evaluation its window ends; default 1s'),
 });
 
 type SyntheticRun = z.infer<typeof syntheticRunSchema>;
@@ -196,16 +196,16 @@ export function buildSyntheticReport(
 const caseSchema = z.strictObject({
   name: z.string().check(z.minLength(1), z.maxLength(256)),
   /** Paths of evidence or of JSON reports, relative to the file of the cases. */
-  evidence: allow(z.array(z.string().check(z.minLength(1)))),
+  evidence: optionalMember(z.array(z.string().check(z.minLength(1)))),
   /** Inputs in the file itself. */
-  inputs: allow(z.array(evidenceInputSchema)),
+  inputs: optionalMember(z.array(evidenceInputSchema)),
   /** Envelopes about the evidence; paths relative to the file of the cases. */
-  dsse: allow(z.array(z.string().check(z.minLength(1)))),
-  expectManifest: allow(digest, 'SHA-256 of manifest.json of the evidence, which pins it'),
+  dsse: optionalMember(z.array(z.string().check(z.minLength(1)))),
+  expectManifest: optionalMember(digest, 'SHA-256 of manifest.json of the evidence, which pins it'),
   /** Runs that only this case describes, in one export. */
-  runs: allow(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
-  list: allow(syntheticListSchema, 'the list of these runs'),
-  params: allow(
+  runs: optionalMember(z.array(syntheticRunSchema).check(z.maxLength(1_000))),
+  list: optionalMember(syntheticListSchema, 'the list of these runs'),
+  params: optionalMember(
     z.record(
       z.string(),
       z.pipe(
@@ -215,37 +215,37 @@ const caseSchema = z.strictObject({
     ),
     'values of parameters of the policy, as text or a number',
   ),
-  artifact: allow(digest, 'the SHA-256 of what will be deployed'),
-  baseline: allow(z.array(runCountSchema), 'the runs of the last time'),
-  receipts: allow(
+  artifact: optionalMember(digest, 'the SHA-256 of what will be deployed'),
+  baseline: optionalMember(z.array(runCountSchema), 'the runs of the last time'),
+  receipts: optionalMember(
     z.strictObject({
       verdict: z.enum(['sound', 'broken', 'none']),
-      ago: allow(duration, 'how long before the evaluation the mirror ended; default 1h'),
+      ago: optionalMember(duration, 'how long before the evaluation the mirror ended; default 1h'),
     }),
     'the receipts of the mirror of the invented runs',
   ),
-  strict: allow(z.literal(true), 'fail if a set of rules is about no run'),
-  asOf: allow(
+  strict: optionalMember(z.literal(true), 'fail if a set of rules is about no run'),
+  asOf: optionalMember(
     z.string().check(
       z.regex(MOMENT),
       z.refine((text) => !MOMENT.test(text) || !Number.isNaN(momentMs(text))),
     ),
   ),
   answer: z.enum(ANSWERS),
-  rules: allow(
+  rules: optionalMember(
     z.partialRecord(
       narrowText(z.string(), isRule, { error: 'must be a rule', abort: true }),
       z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
     ),
   ),
-  codes: allow(
+  codes: optionalMember(
     z.array(narrowText(z.string(), isCode, { error: 'must be a code', abort: true })),
     'codes of all violations that are not waived, each once',
   ),
 });
 
 export const casesSchema = z.strictObject({
-  $schema: allow(z.string()),
+  $schema: optionalMember(z.string()),
   schemaVersion: z.literal(1),
   kind: z.literal('policy-cases'),
   cases: z.array(caseSchema).check(z.minLength(1), z.maxLength(10_000)),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import {
-  allow,
+  optionalMember,
   atMsSchema as atMs,
   countSchema as count,
   narrowText,
@@ -44,8 +44,8 @@ export type Protection = (typeof PROTECTIONS)[number];
 const candidateSchema = z.strictObject({
   input: count,
   subject: z.string(),
-  runId: allow(z.string()),
-  path: allow(z.string()),
+  runId: optionalMember(z.string()),
+  path: optionalMember(z.string()),
   accepted: z.boolean(),
   reasons: z.readonly(z.array(z.string())).check(z.describe('why it does not count')),
 });
@@ -56,21 +56,21 @@ const violationSchema = z.strictObject({
   state: z.enum(['failed', 'not_checked', 'warned', 'waived']),
   code,
   /** Absent for a problem of all inputs together. */
-  input: allow(count, 'place in inputs'),
+  input: optionalMember(count, 'place in inputs'),
   /** A name if no id could be read; `all` for all inputs together. */
   subject: z.string().check(z.describe('the id of an export, bundle, local report or drill')),
-  path: allow(z.string()),
+  path: optionalMember(z.string()),
   message: z.string(),
-  expected: allow(z.string()),
-  actual: allow(z.string()),
-  findings: allow(z.readonly(z.array(code)), 'codes of the findings that led to it'),
-  set: allow(z.string(), 'the set of rules in allOf'),
-  candidates: allow(
+  expected: optionalMember(z.string()),
+  actual: optionalMember(z.string()),
+  findings: optionalMember(z.readonly(z.array(code)), 'codes of the findings that led to it'),
+  set: optionalMember(z.string(), 'the set of rules in allOf'),
+  candidates: optionalMember(
     z.readonly(z.array(candidateSchema)),
     'of a required drill: the nearest runs that do not count, then those that count, at most 100',
   ),
-  waiver: allow(
-    z.strictObject({ ...waiver, removes: allow(z.enum(PROTECTIONS), 'what no longer protects it') }),
+  waiver: optionalMember(
+    z.strictObject({ ...waiver, removes: optionalMember(z.enum(PROTECTIONS), 'what no longer protects it') }),
   ),
 });
 
@@ -81,11 +81,11 @@ const ruleResultSchema = z.strictObject({
    * read or is not attested. `not_applicable`: there is no subject.
    */
   state: z.enum(['passed', 'failed', 'warned', 'waived', 'not_checked', 'not_applicable']),
-  judged: count.check(z.describe('number of subjects')),
+  examined: count.check(z.describe('number of subjects')),
   violations: z.readonly(z.array(violationSchema)),
 });
 
-const warnings = allow(z.readonly(z.array(code)), 'codes of warnings, each once');
+const warnings = optionalMember(z.readonly(z.array(code)), 'codes of warnings, each once');
 
 /** The facts of one bundle behind a decision. Outcome and signers count only if the verdict is `verified`. */
 const evidenceSchema = z.strictObject({
@@ -110,21 +110,21 @@ const inputSchema = z.strictObject({
   /** As the caller named it: a path, an address, or the id of an export at a control plane. */
   name: z.string(),
   kind: z.enum(['export', 'bundle', 'summary', 'unreadable']),
-  id: allow(z.string()),
-  projectId: allow(z.string()),
-  manifestDigest: allow(digest),
-  archiveDigest: allow(digest),
-  verdict: allow(z.enum(VERDICTS)),
-  completeness: allow(exportReportSchema.shape.completeness),
+  id: optionalMember(z.string()),
+  projectId: optionalMember(z.string()),
+  manifestDigest: optionalMember(digest),
+  archiveDigest: optionalMember(digest),
+  verdict: optionalMember(z.enum(VERDICTS)),
+  completeness: optionalMember(exportReportSchema.shape.completeness),
   bundles: count,
   localReports: count,
   signer: exportReportSchema.shape.signer.check(z.describe('who signed the list of bundles')),
   warnings,
-  evidence: allow(z.readonly(z.array(evidenceSchema)), 'every bundle'),
-  organizationId: allow(z.string()),
+  evidence: optionalMember(z.readonly(z.array(evidenceSchema)), 'every bundle'),
+  organizationId: optionalMember(z.string()),
   window: exportReportSchema.shape.window,
-  envelopes: allow(z.readonly(z.array(digest)), 'SHA-256 of each DSSE envelope that was given'),
-  summary: allow(z.omit(summarySchema, { findings: true })),
+  envelopes: optionalMember(z.readonly(z.array(digest)), 'SHA-256 of each DSSE envelope that was given'),
+  summary: optionalMember(z.omit(summarySchema, { findings: true })),
 });
 
 const policyUsedSchema = z.strictObject({
@@ -133,7 +133,7 @@ const policyUsedSchema = z.strictObject({
   digest,
   sources: z.readonly(z.array(z.strictObject({ path: z.string(), digest }))),
   /** The digest does not cover them. */
-  parameters: allow(z.record(z.string(), z.string()), 'values from the caller'),
+  parameters: optionalMember(z.record(z.string(), z.string()), 'values from the caller'),
 });
 
 export const decisionSchema = z.strictObject({
@@ -142,18 +142,21 @@ export const decisionSchema = z.strictObject({
   answer: z.enum(ANSWERS),
   asOfMs: atMs,
   /** The caller allowed it: waivers and keys that have expired since count. */
-  pastTime: allow(z.literal(true), 'the time of the evaluation was a past time'),
+  pastTime: optionalMember(z.literal(true), 'the time of the evaluation was a past time'),
   policy: policyUsedSchema,
-  trust: allow(z.strictObject({ fingerprint: digest, keys: count })),
+  trust: optionalMember(z.strictObject({ fingerprint: digest, keys: count })),
   inputs: z.readonly(z.array(inputSchema)),
   /** Every rule of the policy, in the order of `RULES`. */
   rules: z.readonly(z.array(ruleResultSchema)),
-  artifact: allow(
+  artifact: optionalMember(
     z.strictObject({ name: z.string(), digest }),
     'what will be deployed; every required run is of this build',
   ),
-  baseline: allow(z.strictObject({ name: z.string(), digest }), 'the decision or summary of the last time'),
-  sets: allow(
+  baseline: optionalMember(
+    z.strictObject({ name: z.string(), digest }),
+    'the decision or summary of the last time',
+  ),
+  sets: optionalMember(
     z.readonly(z.array(z.strictObject({ set: z.string(), selects: z.string(), runs: count }))),
     'each set of rules that selects runs, and the number of bundles that are or could be of them',
   ),
@@ -175,7 +178,7 @@ export const decisionSchema = z.strictObject({
   runs: z
     .readonly(z.array(runCountSchema))
     .check(z.describe('attested runs by project, drill and target, without reruns; for --baseline')),
-  run: allow(runSchema),
+  run: optionalMember(runSchema),
 });
 
 /** The answer of a policy about evidence, with every reason (formats §8). The same inputs give the same decision. */

@@ -164,14 +164,14 @@ function evaluateRule(rule: RuleId, parts: readonly Part[], isStrict: boolean): 
       const waiver = waivers.findWaiver(problem, code);
       return buildViolation({ rule, code, set: scope.name }, problem, { waiver, isWarning });
     });
-    return [{ judged: outcome.judged, violations, document, isSet: scope.name !== undefined }];
+    return [{ examined: outcome.examined, violations, document, isSet: scope.name !== undefined }];
   });
   if (results.length === 0) return undefined;
   const violations = removeRepeats(results.flatMap((result) => result.violations));
   // Sets divide the runs; layers, and a document and its sets, are about the same runs.
   const sums = groupBy(results, ({ document, isSet }) => (isSet ? document : {})).values();
-  const judged = Math.max(...[...sums].map((rows) => rows.reduce((sum, row) => sum + row.judged, 0)));
-  return { rule, state: deriveState(violations, judged), judged, violations };
+  const examined = Math.max(...[...sums].map((rows) => rows.reduce((sum, row) => sum + row.examined, 0)));
+  return { rule, state: deriveState(violations, examined), examined, violations };
 }
 
 /** Whether a layer reports violations of a rule without letting them decide. */
@@ -186,11 +186,11 @@ function removeRepeats(violations: readonly Violation[]): Violation[] {
   return [...distinct.values()];
 }
 
-function deriveState(violations: readonly Violation[], judged: number): RuleState {
+function deriveState(violations: readonly Violation[], examined: number): RuleState {
   const worst = (['failed', 'not_checked', 'warned', 'waived'] as const).find((state) =>
     violations.some((violation) => violation.state === state),
   );
-  return worst ?? (judged === 0 ? 'not_applicable' : 'passed');
+  return worst ?? (examined === 0 ? 'not_applicable' : 'passed');
 }
 
 function decideAnswer(rules: readonly RuleResult[], { bundles, summaries }: Facts): Answer {

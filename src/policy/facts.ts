@@ -92,23 +92,23 @@ export const evidenceInputSchema: z.ZodMiniType<EvidenceInput> = z.union([
 ]);
 
 /** The position of an input, and the subject that a violation names. */
-export type Place = { readonly input: number; readonly subject: string };
+export type Subject = { readonly input: number; readonly subject: string };
 
-type ExportFact = Place & {
+type ExportFact = Subject & {
   readonly report: ExportReport;
   /** Absent if nobody verified them. */
   readonly receipts?: ReceiptFacts;
 };
-export type BundleFact = Place & {
+export type BundleFact = Subject & {
   readonly report: BundleReport;
   /** The bundle is verified by a trusted key. Only then its facts count. */
   readonly attested: boolean;
   /** For a single part: whether the caller pinned its manifest. */
   readonly alone?: { readonly pinned: boolean };
 };
-type LocalReportFact = Place & { readonly report: LocalReportReport };
-export type UnreadFact = Place & { readonly failure: ReadFailure };
-export type SummaryFact = Place & { readonly summary: SummaryFacts };
+type LocalReportFact = Subject & { readonly report: LocalReportReport };
+export type UnreadFact = Subject & { readonly failure: ReadFailure };
+export type SummaryFact = Subject & { readonly summary: SummaryFacts };
 
 export type Facts = {
   readonly asOfMs: number;

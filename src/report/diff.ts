@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { allow } from '../contract/scalars.ts';
+import { optionalMember } from '../contract/scalars.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
 import { defined } from '../bytes/arguments.ts';
 import { countNoun, isoTime } from '../bytes/text/wording.ts';
@@ -17,8 +17,8 @@ const changeSchema = z.strictObject({
   judgement: z
     .boolean()
     .check(z.describe('false for times, wordings and values that follow from the results')),
-  before: allow(leafSchema),
-  after: allow(leafSchema),
+  before: optionalMember(leafSchema),
+  after: optionalMember(leafSchema),
 });
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 

@@ -51,13 +51,13 @@ async function scrubAlone(place: ScrubPlace, options: ScrubOptions): Promise<Mir
 async function scrubDue(place: ScrubPlace, scrub: Scrub): Promise<MirrorScrub> {
   const known = compareEntry(await place.journal.find(place.name), await findStamp(place), scrub);
   const { entry, atMs, bad, startedAtMs } = known;
-  const isYoung = scrub.now() - atMs < scrub.olderThanMs;
-  if (isYoung && bad.length === 0 && startedAtMs === undefined)
+  const isRecent = scrub.now() - atMs < scrub.olderThanMs;
+  if (isRecent && bad.length === 0 && startedAtMs === undefined)
     return countUnread(place, entry ?? { files: 0, bytes: 0 }, true);
   const view = await place.look();
   if (isMissing(view)) return reportMissing(place, view);
   // Of a mirror that was read not long ago, only the documents and the files with faults are read.
-  const onlyBad = isYoung && startedAtMs === undefined && entry !== undefined;
+  const onlyBad = isRecent && startedAtMs === undefined && entry !== undefined;
   const rest: Known = onlyBad ? { ...known, done: Infinity, startedAtMs: entry.readAtMs! } : known;
   return readMirror(place, scrub, { view, known: rest });
 }
@@ -70,7 +70,7 @@ async function findStamp(place: ScrubPlace): Promise<string> {
 /** True for a place without any file, which has a name only because of the inventory, the journal or an empty folder. */
 const isMissing = ({ files, unfinished }: ScrubView): boolean => files.size === 0 && !unfinished;
 
-const NONE = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+const NONE = { files: 0, read: 0, readBytes: 0, recent: 0, unread: 0, unreadBytes: 0 };
 
 async function reportMissing(place: ScrubPlace, view: ScrubView): Promise<MirrorScrub> {
   const { name } = place;
@@ -81,9 +81,9 @@ async function reportMissing(place: ScrubPlace, view: ScrubView): Promise<Mirror
 type Size = { readonly files: number; readonly bytes: number };
 
 /** Builds the result of a mirror of which nothing was read. */
-function countUnread({ name }: ScrubPlace, { files, bytes }: Size, isYoung: boolean): MirrorScrub {
-  const counts = isYoung ? { young: files } : { left: files, leftBytes: bytes };
-  return { name, outcome: isYoung ? 'good' : 'unread', ...NONE, files, ...counts, faults: [] };
+function countUnread({ name }: ScrubPlace, { files, bytes }: Size, isRecent: boolean): MirrorScrub {
+  const counts = isRecent ? { recent: files } : { unread: files, unreadBytes: bytes };
+  return { name, outcome: isRecent ? 'good' : 'unread', ...NONE, files, ...counts, faults: [] };
 }
 
 /** Lists the remaining faults of some files of a mirror after a repair. The documents are always read again. */
@@ -145,9 +145,9 @@ async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMan
     const isSpent =
       isSharing && !isOverdue && started > 0 && (readBytes >= share.bytes || started >= share.mirrors);
     const isLate = started > 0 && scrub.now() >= scrub.untilMs;
-    const isYoung = scrub.now() - known.atMs < (isSharing ? Infinity : scrub.olderThanMs);
-    if ((isSpent || (isLate && !isYoung)) && known.bad.length === 0)
-      return reportUnlessMissing(place, known, isSpent && isYoung);
+    const isRecent = scrub.now() - known.atMs < (isSharing ? Infinity : scrub.olderThanMs);
+    if ((isSpent || (isLate && !isRecent)) && known.bad.length === 0)
+      return reportUnlessMissing(place, known, isSpent && isRecent);
     started++;
     const maxBytes = isOverdue ? Infinity : share.bytes - readBytes;
     const limits = isSharing ? { maxBytes, olderThanMs: isSpent ? Infinity : 0 } : {};
@@ -172,14 +172,14 @@ async function scrubEach(...[archive, options, each]: Parameters<typeof scrubMan
 async function reportUnlessMissing(
   place: ScrubPlace,
   { entry, done }: Known,
-  isYoung: boolean,
+  isRecent: boolean,
 ): Promise<MirrorScrub> {
   const known = entry ?? place.listed?.row;
   const view = known === undefined || (await place.stamp()) === '' ? await place.look() : undefined;
   if (view !== undefined && isMissing(view)) return reportMissing(place, view);
   const files = view === undefined ? [] : [...view.files.values()];
   const { files: all, bytes } = known ?? { files: files.length, bytes: sumSizes(files) };
-  return countUnread(place, { files: isYoung ? all : all - done, bytes }, isYoung);
+  return countUnread(place, { files: isRecent ? all : all - done, bytes }, isRecent);
 }
 
 const DAY_MS = 86_400_000;

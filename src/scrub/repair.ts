@@ -4,7 +4,7 @@ import { rejectWithReason } from '../bytes/async.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { bagSink } from '../mirror/bag-sink.ts';
-import type { Failure } from '../mirror/fetch/all.ts';
+import type { FailedFile } from '../mirror/fetch/all.ts';
 import { lookWith, type MirrorSink, type MirrorView } from '../mirror/sink.ts';
 import type { MirrorClient } from '../mirror/replica.ts';
 import { mirrorExport } from '../mirror/mirror.ts';
@@ -76,11 +76,11 @@ async function repairBroken(
     ...result.faults.map((fault) => (broken.includes(fault) ? addRepair(fault, remaining, failed) : fault)),
     ...remaining.filter(({ path }) => !earlier.has(path)), // damaged meanwhile
   ];
-  return { ...result, faults, outcome: decideOutcome(faults, result.left) };
+  return { ...result, faults, outcome: decideOutcome(faults, result.unread) };
 }
 
 /** The reasons why files were not repaired: one for all, or one for each. */
-type Failed = { readonly all?: DrillproofError; readonly each: ReadonlyMap<string, Failure> };
+type Failed = { readonly all?: DrillproofError; readonly each: ReadonlyMap<string, FailedFile> };
 
 async function mirrorAgain(
   place: ScrubPlace,
@@ -115,7 +115,7 @@ async function mirrorAgain(
     return { each: new Map() };
   } catch (error) {
     if (!(error instanceof DrillproofError)) throw error;
-    const failures = (error.details?.['failures'] ?? []) as readonly Failure[];
+    const failures = (error.details?.['failures'] ?? []) as readonly FailedFile[];
     return { all: error, each: new Map(failures.map((failure) => [failure.path, failure])) };
   }
 }

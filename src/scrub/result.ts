@@ -28,13 +28,13 @@ export type MirrorScrub = {
   readonly manifestDigest?: string;
   /** `unread` if no fault was found but the time ended; `good` if all files were read, now or recently enough. */
   readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
-  /** Files of the mirror: those read now, those skipped as young, and those that are due and were not read. */
+  /** Files of the mirror: those read now, those skipped as read recently, and those that are due and were not read. */
   readonly files: number;
   readonly read: number;
   readonly readBytes: number;
-  readonly young: number;
-  readonly left: number;
-  readonly leftBytes: number;
+  readonly recent: number;
+  readonly unread: number;
+  readonly unreadBytes: number;
   readonly faults: readonly ScrubFault[];
 };
 
@@ -79,13 +79,13 @@ export function missingFinding(place: string): Finding {
 export const isError = ({ code }: Pick<ScrubFault, 'code'>): boolean => codeFacts(code).severity === 'error';
 
 /** Damage counts more than unreadable files, and a mirror with unread files is never good. */
-export function decideOutcome(faults: readonly ScrubFault[], left: number): MirrorScrub['outcome'] {
+export function decideOutcome(faults: readonly ScrubFault[], unread: number): MirrorScrub['outcome'] {
   const open = faults.filter(
     (fault) => isError(fault) && fault.repair !== 'repaired' && fault.acknowledged === undefined,
   );
   if (open.some(({ found }) => found !== 'unreadable')) return 'damaged';
   if (open.length > 0) return 'unreadable';
-  return left > 0 ? 'unread' : 'good';
+  return unread > 0 ? 'unread' : 'good';
 }
 
 /** Calls `read`; returns `undefined` if it fails with a code. */

@@ -71,7 +71,7 @@ export async function readMirror(
         evidenceExportId: tree.manifest?.evidenceExportId,
         manifestDigest: tree.manifestDigest,
       }),
-      outcome: decideOutcome(all, counts.left),
+      outcome: decideOutcome(all, counts.unread),
       files: view.files.size,
       read: others.length + files,
       readBytes: sumSizes(others) + bytes,
@@ -105,7 +105,7 @@ async function readUnits(visit: Visit, units: readonly Unit[], before: readonly 
   const due = units.map((unit, at) => ({ unit, at })).filter(({ unit, at }) => isDue(unit.path, at));
   const bytes = due.reduce((sum, { unit }) => sum + unit.bytes, 0);
   if (only === undefined) scrub.report({ type: 'planned', name: place.name, files: due.length, bytes });
-  const progress = new Progress(visit, units, before);
+  const progress = new Reading(visit, units, before);
   let [started, startedBytes] = [0, 0];
   const readNext = async ({ unit, at }: (typeof due)[number]) => {
     if (started++ % 16 === 0) await turn();
@@ -125,13 +125,13 @@ async function readUnits(visit: Visit, units: readonly Unit[], before: readonly 
     files: read.length,
     bytes: sumSizes(read),
     faults: results.flatMap(({ result }) => result?.faults ?? []),
-    young: units.length - due.length,
-    left: unread.length,
-    leftBytes: sumSizes(unread),
+    recent: units.length - due.length,
+    unread: unread.length,
+    unreadBytes: sumSizes(unread),
   };
 }
 
-async function withSaved<T>(progress: Progress, work: () => Promise<T>): Promise<T> {
+async function withSaved<T>(progress: Reading, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
@@ -140,7 +140,7 @@ async function withSaved<T>(progress: Progress, work: () => Promise<T>): Promise
 }
 
 /** Records in the journal how far a reading came. */
-class Progress {
+class Reading {
   private readonly visit: Visit;
   private readonly startedAtMs: number;
   private readonly finished: boolean[];

@@ -88,7 +88,7 @@ const MEMBER_FILES: Readonly<Record<string, Readonly<Record<string, MemberFile>>
   'canonical-json': { json: { name: 'document.json', as: 'text' } },
   'key-files': { base64: { name: 'key', as: 'base64' } },
   'trust-stores': { base64: { name: 'trust.json', as: 'base64' } },
-  'judge-key': { trust },
+  'check-key': { trust },
   archives: { zip: { name: 'archive.zip', as: 'base64' } },
   'bundle-manifests': { manifest: { name: 'manifest.json', as: 'text' } },
   'export-manifests': { manifest: { name: 'manifest.json', as: 'text' } },

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { countSchema, allow } from '../contract/scalars.ts';
+import { countSchema, optionalMember } from '../contract/scalars.ts';
 import { canonicalJson } from '../bytes/json/canonical.ts';
 import { bytesKinds } from './kinds/bytes.ts';
 import { documentsKinds } from './kinds/documents.ts';
@@ -24,11 +24,11 @@ const caseResultSchema = z.readonly(
           'unsupported: the verifier does not support the case; not_run: it could not be started; neither passes',
         ),
       ),
-    reason: allow(z.string(), 'why it did not pass'),
-    flags: allow(z.readonly(z.array(z.string())), 'the bugs that such a verifier has'),
-    expected: allow(factsSchema),
-    actual: allow(factsSchema),
-    verdictOnly: allow(z.boolean(), 'only the verdict was reported, so nothing else was compared'),
+    reason: optionalMember(z.string(), 'why it did not pass'),
+    flags: optionalMember(z.readonly(z.array(z.string())), 'the bugs that such a verifier has'),
+    expected: optionalMember(factsSchema),
+    actual: optionalMember(factsSchema),
+    verdictOnly: optionalMember(z.boolean(), 'only the verdict was reported, so nothing else was compared'),
   }),
 );
 

@@ -22,7 +22,7 @@ describe.each([
   ['attestations', 'attestation', 'attestation', 'utf8'],
   ['attestations', 'trust-store', 'trust', 'utf8'],
   ['trust-stores', 'trust-store', 'base64', 'base64'],
-  ['judge-key', 'trust-store', 'trust', 'utf8'],
+  ['check-key', 'trust-store', 'trust', 'utf8'],
   ['tool-sources', 'tool-source', 'resource', 'utf8'],
   ['tool-sources', 'build-lock', 'lock', 'utf8'],
 ] as const)('the documents of the vectors %s', (kind, name, member, encoding) => {

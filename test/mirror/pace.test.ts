@@ -73,12 +73,12 @@ function makePacer(options: Parameters<typeof createPacer>[0] = {}) {
 const overload = (status: number) => new HttpStatusError(status, undefined);
 
 describe('a pacer', () => {
-  it('gives as many places as the window has, and another when one is freed', async () => {
+  it('gives as many slots as the window has, and another when one is freed', async () => {
     const { pacer } = makePacer({ concurrency: 2 });
-    const first = await pacer.place(never);
-    await pacer.place(never);
+    const first = await pacer.slot(never);
+    await pacer.slot(never);
     let third = false;
-    const waiting = pacer.place(never).then(() => (third = true));
+    const waiting = pacer.slot(never).then(() => (third = true));
     await Promise.resolve();
     expect(third).toBe(false);
     first.leave('done');
@@ -86,16 +86,16 @@ describe('a pacer', () => {
     expect(third).toBe(true);
   });
 
-  it('gives no place to an aborted caller, and reserves none for it', async () => {
+  it('gives no slot to an aborted caller, and reserves none for it', async () => {
     const { pacer } = makePacer({ concurrency: 1 });
-    const first = await pacer.place(never);
+    const first = await pacer.slot(never);
     const stop = new AbortController();
-    const waiting = expect(pacer.place(stop.signal)).rejects.toBe('enough');
+    const waiting = expect(pacer.slot(stop.signal)).rejects.toBe('enough');
     stop.abort('enough');
     await waiting;
-    await expect(pacer.place(stop.signal)).rejects.toBe('enough');
+    await expect(pacer.slot(stop.signal)).rejects.toBe('enough');
     first.leave('failed');
-    (await pacer.place(never)).leave('done');
+    (await pacer.slot(never)).leave('done');
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe('a pacer', () => {
     ['500', overload(500), 8],
     ['404', overload(404), 8],
     ['a wrong byte', new TransportError('transport.RANGE_INVALID', 'made for a test'), 8],
-  ])('of 8 places that meets %s is halved only for overload', (_, failure, size) => {
+  ])('of 8 slots that meets %s is halved only for overload', (_, failure, size) => {
     const { pacer } = makePacer({ concurrency: 8 });
     pacer.attempts().failed(failure, 0);
     expect(pacer.size).toBe(size);
@@ -114,7 +114,7 @@ describe('a pacer', () => {
   it('applies the delay that the server asks of one request to all requests', async () => {
     const { pacer, slept } = makePacer();
     pacer.attempts().failed(overload(503), 7_000);
-    await (await pacer.place(never)).enter(never);
+    await (await pacer.slot(never)).enter(never);
     expect(slept).toEqual([7_000]);
     await pacer.attempts().enter(never);
     expect(slept).toEqual([7_000]);
@@ -129,8 +129,8 @@ describe('a pacer', () => {
 
   it('limits the bandwidth of all files together', async () => {
     const { pacer, slept } = makePacer({ bytesPerSecond: 1000 });
-    const places = [await pacer.place(never), await pacer.place(never)];
-    for (const place of places) await place.received(250, never);
+    const slots = [await pacer.slot(never), await pacer.slot(never)];
+    for (const slot of slots) await slot.received(250, never);
     expect(slept).toEqual([250]);
   });
 

@@ -90,9 +90,9 @@ const broken: MirrorScrub = {
   files: 1,
   read: 1,
   readBytes: 1,
-  young: 0,
-  left: 0,
-  leftBytes: 0,
+  recent: 0,
+  unread: 0,
+  unreadBytes: 0,
   faults: [{ path: 'manifest.json', found: 'damaged', code: 'export.MANIFEST_INVALID', message: 'x' }],
 };
 

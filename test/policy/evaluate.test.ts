@@ -152,7 +152,7 @@ describe('a rule', () => {
     );
     for (const layers of [wanted.layers, wanted.layers.toReversed()]) {
       const { rules } = evaluate(inExport(bundle(1)), { ...wanted, layers }, { asOfMs: AS_OF });
-      expect(rules.find(({ rule }) => rule === 'drills.required')?.judged).toBe(2);
+      expect(rules.find(({ rule }) => rule === 'drills.required')?.examined).toBe(2);
     }
   });
 

@@ -37,8 +37,8 @@ it('each rule counts its subjects', () => {
     { ...rules, completeness: { ...EVERY.completeness, bundles: 3, vouched: ['pinned', 'attested'] } },
     [inputOf(exportOf([bundle(1), bundle(2)], reports)), { ...inputOf(bundle(3)), pinned: true }, GONE],
   );
-  const judged = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.judged]));
-  expect(judged).toMatchObject({
+  const examined = Object.fromEntries(decision.rules.map((rule) => [rule.rule, rule.examined]));
+  expect(examined).toMatchObject({
     'verdict.export': 1,
     'verdict.bundles': 4,
     'age.max': 4,

@@ -48,7 +48,7 @@ const states = (inputs: readonly EvidenceInput[]) =>
 
 const summarizeDecision = ({ answer, rules }: Decision) => ({
   answer,
-  rules: rules.map(({ rule, state, judged }) => ({ rule, state, judged })),
+  rules: rules.map(({ rule, state, examined }) => ({ rule, state, examined })),
 });
 
 it('adding a rule never turns no, or could not tell, into yes', () => {

@@ -148,7 +148,7 @@ export const toolSourceReport = (over: Partial<ToolSourceReport> = {}): ToolSour
 
 /** The report on a scrub of one mirror, which has a fault if it is damaged. */
 export function scrubReport(name: string, found: 'good' | 'damaged'): ScrubReport {
-  const numbers = { files: 3, read: 3, readBytes: 30, young: 0, left: 0, leftBytes: 0 };
+  const numbers = { files: 3, read: 3, readBytes: 30, recent: 0, unread: 0, unreadBytes: 0 };
   const fault = {
     mirror: name,
     path: 'parts/1.zip',

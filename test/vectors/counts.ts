@@ -14,7 +14,7 @@ export const COUNTS: Readonly<Record<string, number>> = {
   exports: 134,
   hex: 14,
   identifiers: 148,
-  'judge-key': 51,
+  'check-key': 51,
   'key-files': 71,
   paths: 78,
   policies: 373,

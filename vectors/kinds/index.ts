@@ -13,7 +13,7 @@ import { exportManifests } from './export-manifests/index.ts';
 import { exports } from './exports/index.ts';
 import { hex } from './hex.ts';
 import { identifiers } from './identifiers.ts';
-import { judgeKeys } from './judge-key/index.ts';
+import { checkKeys } from './check-key/index.ts';
 import { keyFiles } from './key-files/index.ts';
 import { paths } from './paths.ts';
 import { policies } from './policies/index.ts';
@@ -38,7 +38,7 @@ export const KINDS: readonly Kind[] = [
   signatures,
   keyFiles,
   trustStores,
-  judgeKeys,
+  checkKeys,
   archives,
   bundleManifests,
   exportManifests,

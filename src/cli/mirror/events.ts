@@ -7,7 +7,7 @@ import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
-import { allow, countSchema as count } from '../../contract/scalars.ts';
+import { optionalMember, countSchema as count } from '../../contract/scalars.ts';
 import { codeSchema } from '../../verify/report-schema.ts';
 
 const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: count };
@@ -63,9 +63,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
     state: z.enum(['fetched', 'resumed', 'linked', 'kept']),
   }),
   defineEvent('retry', {
-    evidenceExportId: allow(z.string(), 'absent for the list of exports'),
-    path: allow(pathSchema),
-    code: allow(codeSchema),
+    evidenceExportId: optionalMember(z.string(), 'absent for the list of exports'),
+    path: optionalMember(pathSchema),
+    code: optionalMember(codeSchema),
     message: z.string(),
     delayMs: count,
   }),
@@ -80,9 +80,9 @@ export const mirrorEventSchema = z.discriminatedUnion('type', [
   }),
   defineEvent('run-ended', {
     exitCode: z.literal([0, 1, 2, 3, 130]),
-    code: allow(codeSchema),
-    message: allow(z.string()),
-    action: allow(actionSchema),
+    code: optionalMember(codeSchema),
+    message: optionalMember(z.string()),
+    action: optionalMember(actionSchema),
     ...figuresMembers,
     durationMs: count,
   }),

@@ -124,8 +124,8 @@ export type Discovery = {
   readonly kept?: number;
 };
 
-type Failure = ArchiveReport['failures'][number];
-type FailedFile = Failure['files'][number];
+type FailedExport = ArchiveReport['failures'][number];
+type FailedFile = FailedExport['files'][number];
 
 const MAX_FILES = 10;
 
@@ -162,7 +162,7 @@ export function describeTransfer(totals: MirrorTally): NonNullable<ArchiveReport
 
 type ExportError = Pick<DrillproofError, 'code' | 'message' | 'details'>;
 
-const formatFailure = (evidenceExportId: string, { code, message, details }: ExportError): Failure => ({
+const formatFailure = (evidenceExportId: string, { code, message, details }: ExportError): FailedExport => ({
   evidenceExportId,
   code,
   message,
@@ -225,7 +225,7 @@ function listTransferFacts(
   ];
 }
 
-function formatFailures(failures: readonly Failure[], moreFailures: number): string {
+function formatFailures(failures: readonly FailedExport[], moreFailures: number): string {
   const more = moreFailures === 0 ? '' : `and ${countNoun(moreFailures, 'failure')} more\n`;
   const rows = failures.flatMap(({ evidenceExportId, code, message, files }) => [
     [evidenceExportId, code, message],

@@ -60,13 +60,13 @@ export async function writeScrub(
   });
 }
 
-export function listGauges({ outcomes, read, readBytes, left, faults, moreFaults }: ScrubTotals): Gauges {
+export function listGauges({ outcomes, read, readBytes, unread, faults, moreFaults }: ScrubTotals): Gauges {
   const open = faults.filter((fault) => isError(fault) && fault.repair !== 'repaired');
   return {
     mirrors: ['Mirrors of the last run, by their outcome.', outcomes],
     read_files: ['Files that the last run read.', read],
     read_bytes: ['Bytes that the last run read.', readBytes],
-    left_files: ['Due files that the last run did not read.', left],
+    unread_files: ['Due files that the last run did not read.', unread],
     faults: ['Faults that the last run found and did not repair.', open.length + moreFaults],
   };
 }
@@ -77,9 +77,9 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
     mirrors,
     read,
     readBytes,
-    young,
-    left,
-    leftBytes,
+    recent,
+    unread,
+    unreadBytes,
     faults,
     knownFaults,
     moreFaults,
@@ -93,12 +93,15 @@ function formatScrub(totals: ScrubProduct, outcome: string, place: string): stri
   ] as const;
   const counts = rest.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
   const lines = alignFacts([
-    [outcome === 'good' && left > 0 ? 'good so far' : outcome, place],
+    [outcome === 'good' && unread > 0 ? 'good so far' : outcome, place],
     ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
     ['mirrors', [`${count(mirrors)}: ${count(outcomes.good)} good`, ...counts].join(', ')],
     ['read', `${countNoun(read, 'file')}, ${size(readBytes)}`],
-    ['young', young === 0 ? undefined : `${countNoun(young, 'file')} found good not long ago`],
-    ['left', left === 0 ? undefined : `${countNoun(left, 'file')}, ${size(leftBytes)}, for another run`],
+    ['recent', recent === 0 ? undefined : `${countNoun(recent, 'file')} found good not long ago`],
+    [
+      'unread',
+      unread === 0 ? undefined : `${countNoun(unread, 'file')}, ${size(unreadBytes)}, for another run`,
+    ],
     ['faults', knownFaults === 0 ? undefined : `${count(countNew(totals))} new, ${count(knownFaults)} known`],
     ['strays', strays.length === 0 ? undefined : strays.join(', ')],
   ]);
@@ -152,9 +155,9 @@ export function createTally({ strays, inventory }: Pick<ScrubArchive, 'strays' |
     files: 0,
     read: 0,
     readBytes: 0,
-    young: 0,
-    left: 0,
-    leftBytes: 0,
+    recent: 0,
+    unread: 0,
+    unreadBytes: 0,
     moreFaults: 0,
     knownFaults: 0,
   };
@@ -174,7 +177,7 @@ export function createTally({ strays, inventory }: Pick<ScrubArchive, 'strays' |
       results.push(result);
       sums.mirrors++;
       outcomes[result.outcome]++;
-      for (const name of ['files', 'read', 'readBytes', 'young', 'left', 'leftBytes'] as const)
+      for (const name of ['files', 'read', 'readBytes', 'recent', 'unread', 'unreadBytes'] as const)
         sums[name] += result[name];
       for (const fault of newFaults) {
         if (fault.acknowledged !== undefined) sums.knownFaults++;

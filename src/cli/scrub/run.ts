@@ -290,7 +290,7 @@ async function scrubShared(
   return run;
 }
 
-const NOTHING = { files: 0, read: 0, readBytes: 0, young: 0, left: 0, leftBytes: 0 };
+const NOTHING = { files: 0, read: 0, readBytes: 0, recent: 0, unread: 0, unreadBytes: 0 };
 
 const outputSchema = z.object({ scrub: mirrorScrubSchema });
 

@@ -1,9 +1,9 @@
 import { TransportError } from '../../errors.ts';
 import { awaitWithin } from '../deadline.ts';
 import { networkError } from './errors.ts';
-import type { HttpAnswer, HttpRead as Read, Settings } from '../options.ts';
+import type { HttpAnswer, HttpRead as Read, ClientSettings } from '../options.ts';
 
-type BodyRules = Pick<Settings, 'timeouts' | 'now'>;
+type BodyRules = Pick<ClientSettings, 'timeouts' | 'now'>;
 
 /**
  * The body of an answer in chunks as they arrive. A body that transfers too little within the stall timeout fails, one

@@ -8,7 +8,7 @@ import { typeValue } from '../../contract/type-value.ts';
 import { readFailure, readJson, exchange, type WireRequest } from './exchange.ts';
 import { openScope, type Scope } from '../deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from './download.ts';
-import type { HttpAnswer, CallOptions, Retry, Settings, RetryOptions } from '../options.ts';
+import type { HttpAnswer, CallOptions, Retry, ClientSettings, RetryOptions } from '../options.ts';
 import { formatRangeHeader } from './headers.ts';
 import { ControlError, HttpStatusError, mayPass } from './errors.ts';
 import type * as z from 'zod/mini';
@@ -70,7 +70,7 @@ export type BackOff = (
 
 /** The waits between attempts by the policy of a client. */
 export function createBackOff(
-  settings: Settings,
+  settings: ClientSettings,
   { repeatable = true, ...operation }: { readonly repeatable?: boolean } & Named = {},
 ): BackOff {
   return async (failure, retries, { signal, onRetry = settings.onRetry } = {}) => {
@@ -88,7 +88,7 @@ type Named = { readonly operation?: OperationName };
 
 type Call = {
   readonly request: WireRequest;
-  readonly settings: Settings;
+  readonly settings: ClientSettings;
   readonly options: Pick<CallOptions, 'onRetry' | 'pace'> & Named;
   readonly scope: Scope;
 };
@@ -96,7 +96,7 @@ type Call = {
 export async function callJson(
   row: Operation,
   input: object,
-  settings: Settings,
+  settings: ClientSettings,
   options: CallOptions & Named,
 ): Promise<unknown> {
   if (row.success.kind !== 'json') throw new TypeError('the operation answers with bytes: use download');
@@ -118,7 +118,7 @@ export async function callJson(
 export async function callBytes(
   row: Operation,
   input: object,
-  settings: Settings,
+  settings: ClientSettings,
   options: DownloadOptions & Named,
 ): Promise<Download> {
   if (row.success.kind !== 'bytes') throw new TypeError('the operation answers with JSON: use call');
@@ -178,7 +178,7 @@ type Divided = { readonly params: Fields; readonly query: Fields; readonly body:
 export function buildRequest(
   row: Operation,
   input: object,
-  settings: Settings,
+  settings: ClientSettings,
   headers: WireRequest['headers'],
 ): WireRequest {
   const divided = divide(row, input);
@@ -230,7 +230,7 @@ function listKeyIssues(key: string | undefined): RequestIssue[] {
   return [{ path: '/idempotencyKey', message: 'the key is not 8 to 128 of A-Z a-z 0-9 . _ : -' }];
 }
 
-function addressOf(row: Operation, { params, query }: Divided, settings: Settings): string {
+function addressOf(row: Operation, { params, query }: Divided, settings: ClientSettings): string {
   const path = fillPath(row, params as Readonly<Record<string, string>>); // their schemas accept only text
   if (Object.keys(query).length === 0) return `${settings.baseUrl}${path}`;
   const names = new Map(Object.entries(settings.parameterNames));
@@ -240,7 +240,7 @@ function addressOf(row: Operation, { params, query }: Divided, settings: Setting
   return `${settings.baseUrl}${path}?${search.toString()}`;
 }
 
-function buildCommonHeaders(row: Operation, settings: Settings): Record<string, string> {
+function buildCommonHeaders(row: Operation, settings: ClientSettings): Record<string, string> {
   return {
     accept: row.success.kind === 'bytes' ? row.success.mediaType : 'application/json',
     'accept-encoding': 'identity',

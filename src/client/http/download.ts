@@ -3,7 +3,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { readBodyChunks, parseContentLength } from './body.ts';
 import type { Scope } from '../deadline.ts';
 import { discard } from './exchange.ts';
-import type { HttpAnswer, CallOptions, Settings } from '../options.ts';
+import type { HttpAnswer, CallOptions, ClientSettings } from '../options.ts';
 import {
   assertRange,
   type ByteRange,
@@ -44,7 +44,7 @@ export type Download = {
 export async function openDownload(
   response: HttpAnswer,
   asked: ByteRange | undefined,
-  settings: Settings,
+  settings: ClientSettings,
   scope: Scope,
 ): Promise<Download> {
   const range =

@@ -3,7 +3,7 @@ import { collectBytes } from '../../bytes/async.ts';
 import { formatJsonPointer, type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { awaitWithin } from '../deadline.ts';
 import { networkError, ControlError, HttpStatusError } from './errors.ts';
-import type { HttpAnswer, Settings } from '../options.ts';
+import type { HttpAnswer, ClientSettings } from '../options.ts';
 import { TransportError, DrillproofError, LimitError } from '../../errors.ts';
 import type * as z from 'zod/mini';
 import { errorEnvelopeSchema } from '../../contract/operations/errors.ts';
@@ -29,7 +29,7 @@ export type WireRequest = {
  */
 export async function exchange(
   request: WireRequest,
-  settings: Settings,
+  settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   let url = new URL(request.url);
@@ -58,7 +58,7 @@ export async function exchange(
 async function sendOnce(
   request: WireRequest,
   url: URL,
-  settings: Settings,
+  settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const { headersMs } = settings.timeouts;
@@ -152,7 +152,7 @@ export type Expected<T> = {
 export async function readJson<T>(
   response: HttpAnswer,
   { row, schema, input }: Expected<T>,
-  settings: Settings,
+  settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<T> {
   const bytes = await collectAnswer(response, settings, signal);
@@ -172,7 +172,7 @@ export async function readJson<T>(
 
 async function collectAnswer(
   response: HttpAnswer,
-  settings: Settings,
+  settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   try {
@@ -210,7 +210,7 @@ function parseAnswer(bytes: Uint8Array, status: number): JsonValue {
  */
 export async function readFailure(
   response: HttpAnswer,
-  settings: Settings,
+  settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<DrillproofError> {
   const { status } = response;
@@ -235,7 +235,7 @@ export async function readFailure(
   });
 }
 
-async function readEnvelope(response: HttpAnswer, settings: Settings, signal: AbortSignal) {
+async function readEnvelope(response: HttpAnswer, settings: ClientSettings, signal: AbortSignal) {
   try {
     const bytes = await collectBytes(readBodyChunks(response, settings, signal), settings.limits.errorBytes);
     return errorEnvelopeSchema.safeParse(parseJson(bytes)).data;

@@ -5,7 +5,7 @@ import type { FileState, Run } from '../run.ts';
 import type { MirrorTarget } from '../sink.ts';
 import { fetchFile } from './file.ts';
 
-export type Failure = { readonly path: string; readonly code: Code; readonly message: string };
+export type FailedFile = { readonly path: string; readonly code: Code; readonly message: string };
 
 /** Connection failures in a row after which the server counts as unavailable. */
 export const UNAVAILABLE_AFTER = 8;
@@ -31,23 +31,23 @@ export async function fetchAll(
   if (run.signal?.aborted === true) end();
   run.signal?.addEventListener('abort', end);
   const states = new Map<string, FileState>();
-  const failures: Failure[] = [];
+  const failures: FailedFile[] = [];
   let fatal: { readonly cause: unknown } | undefined;
   let failuresInRow = 0;
 
   const context = { client: run.client, report: run.report, target, signal };
   const fetchInPlace = async (file: Wanted): Promise<FileState> => {
-    const place = await run.pacer.place(signal);
+    const slot = await run.pacer.slot(signal);
     try {
       if (failuresInRow >= UNAVAILABLE_AFTER)
         throw new TransportError('transport.UNREACHABLE', 'the server is unavailable');
       run.report({ type: 'part-started', path: file.path, bytes: file.bytes });
-      const state = await fetchFile(file, { ...context, place });
+      const state = await fetchFile(file, { ...context, slot });
       failuresInRow = 0;
       await target.share?.(file.path, file);
       return state;
     } finally {
-      place.leave('failed');
+      slot.leave('failed');
     }
   };
   const fetch = async (file: Wanted): Promise<void> => {
@@ -82,7 +82,7 @@ export async function fetchAll(
 }
 
 /** A failure as errors, events and receipts contain it. */
-export const toFailure = (path: string, { code, message }: DrillproofError): Failure => ({
+export const toFailure = (path: string, { code, message }: DrillproofError): FailedFile => ({
   path,
   code,
   message,

@@ -3,7 +3,7 @@ import type { Code } from '../../codes/catalogue.ts';
 import type { Download } from '../../client/http/download.ts';
 import { httpStatusOf } from '../../client/http/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-import type { Place } from '../pace.ts';
+import type { Slot } from '../pace.ts';
 import type { Wanted } from '../plan.ts';
 import { callOptions, type FileState, type Run } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';
@@ -11,7 +11,7 @@ import type { MirrorTarget, PartialFile } from '../sink.ts';
 export type FetchContext = Pick<Run, 'client' | 'report'> & {
   readonly target: MirrorTarget;
   readonly signal: AbortSignal;
-  readonly place: Place;
+  readonly slot: Slot;
 };
 
 /** A file in progress: the received bytes and their digest so far. */
@@ -60,9 +60,9 @@ export async function fetchFile(wanted: Wanted, context: FetchContext): Promise<
       try {
         await receive(transfer, context);
         assertDigest(transfer);
-        if (context.target.commitsAtOnce !== undefined) context.place.leave('done');
+        if (context.target.commitsAtOnce !== undefined) context.slot.leave('done');
         await partial.commit();
-        context.place.leave('done');
+        context.slot.leave('done');
         return transfer.resumed ? 'resumed' : 'fetched';
       } catch (cause) {
         if (context.signal.aborted || !isDamaged(cause)) throw cause;
@@ -108,7 +108,7 @@ async function startOver(transfer: Transfer, etag: string | undefined): Promise<
 /** Fetches the remaining bytes, with as many answers as necessary. */
 async function receive(transfer: Transfer, context: FetchContext): Promise<void> {
   const { wanted } = transfer;
-  const { client, place } = context;
+  const { client, slot } = context;
   let furthest = transfer.sum.bytes;
   for (let retries = 0; transfer.sum.bytes < wanted.bytes;) {
     const download = await request(transfer, context);
@@ -119,8 +119,8 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
       // Bytes that are sent again after a restart are not progress. Otherwise a source without ranges is retried forever.
       if (transfer.resumed && transfer.sum.bytes - furthest >= PROGRESS_BYTES) retries = 0;
       furthest = Math.max(furthest, transfer.sum.bytes);
-      place.failed(cause, 0);
-      await client.backOff(cause, retries++, callOptions(context, wanted.path, place));
+      slot.failed(cause, 0);
+      await client.backOff(cause, retries++, callOptions(context, wanted.path, slot));
     }
   }
 }
@@ -129,7 +129,7 @@ async function receive(transfer: Transfer, context: FetchContext): Promise<void>
 async function request(transfer: Transfer, context: FetchContext): Promise<Download> {
   const { wanted, sum, etag } = transfer;
   const download = await wanted.open({
-    ...callOptions(context, wanted.path, context.place),
+    ...callOptions(context, wanted.path, context.slot),
     ...(sum.bytes > 0 && etag !== undefined && { range: { from: sum.bytes }, ifRange: etag }),
   });
   try {
@@ -153,7 +153,7 @@ function assertContinues(transfer: Transfer, { status, etag, totalBytes }: Downl
 async function drain(
   { body, status, etag }: Download,
   transfer: Transfer,
-  { report, place, signal }: FetchContext,
+  { report, slot, signal }: FetchContext,
 ): Promise<void> {
   const { partial } = transfer;
   const { path, bytes } = transfer.wanted;
@@ -172,7 +172,7 @@ async function drain(
     await partial.append(chunk);
     sum.update(chunk);
     report({ type: 'bytes', path, received: sum.bytes, bytes });
-    await place.received(chunk.length, signal);
+    await slot.received(chunk.length, signal);
   }
 }
 

@@ -4,7 +4,7 @@ import { didYouMean } from '../../bytes/text/wording.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import { catalogue, type Code } from '../../codes/catalogue.ts';
 import { codeFacts, isCode } from '../../codes/facts.ts';
-import { countSchema as whole, allow, narrowText, textSchema } from '../../contract/scalars.ts';
+import { countSchema as whole, optionalMember, narrowText, textSchema } from '../../contract/scalars.ts';
 import { isRule, RULE_IDS, RULES } from '../catalogue.ts';
 import { parametersSchema } from './parameters.ts';
 import {
@@ -59,11 +59,11 @@ const waivableSchema: CodeSchema = codeSchema.check(
 
 const waiverSchema = closeObject({
   code: waivableSchema.check(z.describe('of the violations that are accepted')),
-  subject: allow(conditionSchema, 'the id of the bundle, export, local report or drill'),
+  subject: optionalMember(conditionSchema, 'the id of the bundle, export, local report or drill'),
   ...ofRun,
   reason: textSchema(1, 4096).check(z.describe('why it is accepted')),
   owner: word.check(z.describe('who accepts it')),
-  since: allow(moment, 'the first moment at which it applies'),
+  since: optionalMember(moment, 'the first moment at which it applies'),
   expires: moment.check(z.describe('the first moment at which it no longer applies')),
 }).check(
   z.refine(
@@ -87,8 +87,8 @@ const enforcementSchema = z
   .partialRecord(
     ruleSchema,
     closeObject({
-      severity: allow(z.literal('warn'), 'its violations are only warnings'),
-      effectiveFrom: allow(moment, 'its violations are only warnings before this moment'),
+      severity: optionalMember(z.literal('warn'), 'its violations are only warnings'),
+      effectiveFrom: optionalMember(moment, 'its violations are only warnings before this moment'),
     }).check(
       z.refine(
         ({ severity, effectiveFrom }) => (severity === undefined) !== (effectiveFrom === undefined),
@@ -112,32 +112,32 @@ const requiredDrill = z.union(
     closeObject({
       ...ofRun,
       ...howRun,
-      each: allow(
+      each: optionalMember(
         manyOf(z.enum(MATRIX)),
         'each combination of the values listed in these members must fulfil everything; default: all of them together',
       ),
-      min: allow(atLeast, 'the least number of runs that count; default 1'),
-      signed: allow(duration, 'count only runs whose statements are at most this old'),
+      min: optionalMember(atLeast, 'the least number of runs that count; default 1'),
+      signed: optionalMember(duration, 'count only runs whose statements are at most this old'),
       signers: section(
         {
-          issuers: allow(conditions, 'by one of these issuers'),
-          keys: allow(manyOf(digest), 'by one of these keys, as thumbprints'),
-          distinct: allow(distinct, 'by this many different keys; default 1'),
+          issuers: optionalMember(conditions, 'by one of these issuers'),
+          keys: optionalMember(manyOf(digest), 'by one of these keys, as thumbprints'),
+          distinct: optionalMember(distinct, 'by this many different keys; default 1'),
         },
         'count only runs that these signed',
       ),
-      reruns: allow(
+      reruns: optionalMember(
         z.enum(['refuse', 'allow']),
         'refuse: do not count reruns; allow: trials.reruns does not refuse those of this drill',
       ),
-      assertions: allow(manyOf(word), 'count only runs in which these passed'),
-      checkpoints: allow(manyOf(word), 'count only runs in which these passed'),
-      latest: allow(z.literal(true), 'the latest run decides, and must count'),
-      seeds: allow(atLeast, 'the least number of different seeds among the runs that count'),
-      drills: allow(atLeast, 'the same of drills'),
-      targets: allow(atLeast, 'the same of targets'),
-      projects: allow(atLeast, 'the same of projects'),
-      passRate: allow(
+      assertions: optionalMember(manyOf(word), 'count only runs in which these passed'),
+      checkpoints: optionalMember(manyOf(word), 'count only runs in which these passed'),
+      latest: optionalMember(z.literal(true), 'the latest run decides, and must count'),
+      seeds: optionalMember(atLeast, 'the least number of different seeds among the runs that count'),
+      drills: optionalMember(atLeast, 'the same of drills'),
+      targets: optionalMember(atLeast, 'the same of targets'),
+      projects: optionalMember(atLeast, 'the same of projects'),
+      passRate: optionalMember(
         percent,
         'the least percentage of passed runs among those that meet all other conditions',
       ),
@@ -159,25 +159,25 @@ const requiredDrill = z.union(
 );
 
 const trialsSchema = closeObject({
-  complete: allow(z.literal(true), 'every trial of a run is present'),
-  attempts: allow(
+  complete: optionalMember(z.literal(true), 'every trial of a run is present'),
+  attempts: optionalMember(
     z.enum(['every', 'first']),
     'every: each earlier attempt is present too; first: only first attempts',
   ),
-  reruns: allow(z.enum(['refuse', 'allow']), 'default refuse'),
+  reruns: optionalMember(z.enum(['refuse', 'allow']), 'default refuse'),
 });
 
 const contradictionsSchema = closeObject({
-  world: allow(z.literal('refuse'), 'the world was inconsistent'),
-  binding: allow(z.literal('refuse'), 'the run is not completely bound to its evidence'),
-  assertions: allow(z.literal('refuse'), 'a gate assertion contradicts the outcome'),
-  checkpoints: allow(z.literal('refuse'), 'a final checkpoint contradicts the outcome'),
-  budget: allow(z.literal('refuse'), 'the budget was exceeded'),
-  time: allow(z.literal('refuse'), 'the run is dated after its signature'),
+  world: optionalMember(z.literal('refuse'), 'the world was inconsistent'),
+  binding: optionalMember(z.literal('refuse'), 'the run is not completely bound to its evidence'),
+  assertions: optionalMember(z.literal('refuse'), 'a gate assertion contradicts the outcome'),
+  checkpoints: optionalMember(z.literal('refuse'), 'a final checkpoint contradicts the outcome'),
+  budget: optionalMember(z.literal('refuse'), 'the budget was exceeded'),
+  time: optionalMember(z.literal('refuse'), 'the run is dated after its signature'),
 });
 
 const summarySchema = closeObject({
-  atLeast: allow(
+  atLeast: optionalMember(
     distinct,
     'how many of the accepted summaries must be present and passed, each with a key of its own; default: all that are given',
   ),
@@ -185,16 +185,16 @@ const summarySchema = closeObject({
     closeObject({
       verifier: word.check(z.describe('verifier.id, exactly')),
       policies: manyOf(digest).check(z.describe('digests of the policies that it may have applied')),
-      parameters: allow(
+      parameters: optionalMember(
         z.record(z.string(), z.union([word, whole])),
         'exactly the parameters that it must state; default: none',
       ),
-      inputs: allow(manyOf(digest), 'digests of exactly the manifests that it must name'),
-      artifact: allow(digest, 'SHA-256 of an artifact that it must name'),
+      inputs: optionalMember(manyOf(digest), 'digests of exactly the manifests that it must name'),
+      artifact: optionalMember(digest, 'SHA-256 of an artifact that it must name'),
       maxAge: duration.check(z.describe('the greatest age')),
       resource: word.check(z.describe('resourceUri of the summary, exactly')),
-      threshold: allow(distinct, 'different keys that must have signed it; default 1'),
-      keys: allow(manyOf(digest), 'thumbprints of keys; default: any of purpose summary'),
+      threshold: optionalMember(distinct, 'different keys that must have signed it; default 1'),
+      keys: optionalMember(manyOf(digest), 'thumbprints of keys; default: any of purpose summary'),
     }).check(
       z.refine(
         ({ inputs, artifact }) => (inputs ?? artifact) !== undefined,
@@ -211,96 +211,105 @@ const summarySchema = closeObject({
 
 /** The rules about evidence, which the sets of `anyOf` can have too. */
 const sections = {
-  verdict: section({ export: allow(verdict), bundles: allow(verdict) }, 'default verified for both'),
+  verdict: section(
+    { export: optionalMember(verdict), bundles: optionalMember(verdict) },
+    'default verified for both',
+  ),
   signers: section({
-    issuers: allow(conditions),
-    keys: allow(manyOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
-    distinct: allow(distinct, 'different keys that must have signed a bundle'),
-    distinctIssuers: allow(distinct, 'different issuers, each with a key of its own'),
-    roles: allow(
+    issuers: optionalMember(conditions),
+    keys: optionalMember(manyOf(digest), 'thumbprints: SHA-256 of the DER SubjectPublicKeyInfo'),
+    distinct: optionalMember(distinct, 'different keys that must have signed a bundle'),
+    distinctIssuers: optionalMember(distinct, 'different issuers, each with a key of its own'),
+    roles: optionalMember(
       z.readonly(
         z
           .array(
             closeObject({
               role: word.check(z.describe('for people')),
-              issuers: allow(conditions, 'its issuers'),
-              keys: allow(manyOf(digest), 'thumbprints of its keys'),
+              issuers: optionalMember(conditions, 'its issuers'),
+              keys: optionalMember(manyOf(digest), 'thumbprints of its keys'),
             }),
           )
           .check(z.minLength(1), z.maxLength(16)),
       ),
       'groups of signers; each must have signed with a key of its own',
     ),
-    validFor: allow(duration, 'how long an allowed key that signed must stay valid'),
-    timestamp: allow(z.literal('required'), 'a trusted timestamp of every statement about a bundle'),
+    validFor: optionalMember(duration, 'how long an allowed key that signed must stay valid'),
+    timestamp: optionalMember(z.literal('required'), 'a trusted timestamp of every statement about a bundle'),
   }),
   age: section({
-    max: allow(duration, 'of every statement'),
-    run: allow(duration, 'of every run, from createdAtMs of its bundle'),
-    signedWithin: allow(duration, 'the longest time from every run to its first signature'),
+    max: optionalMember(duration, 'of every statement'),
+    run: optionalMember(duration, 'of every run, from createdAtMs of its bundle'),
+    signedWithin: optionalMember(duration, 'the longest time from every run to its first signature'),
   }),
-  scope: section({ organizations: allow(conditions), projects: allow(conditions) }),
+  scope: section({ organizations: optionalMember(conditions), projects: optionalMember(conditions) }),
   run: section(
     {
-      drills: allow(conditions),
-      targets: allow(conditions),
-      scenarios: allow(conditions),
-      builds: allow(manyOf(digest)),
-      packageLocks: allow(manyOf(digest)),
-      seeds: allow(conditions),
-      distinctSeeds: allow(z.int().check(z.gte(1)), 'the least number of different seeds of each drill'),
+      drills: optionalMember(conditions),
+      targets: optionalMember(conditions),
+      scenarios: optionalMember(conditions),
+      builds: optionalMember(manyOf(digest)),
+      packageLocks: optionalMember(manyOf(digest)),
+      seeds: optionalMember(conditions),
+      distinctSeeds: optionalMember(
+        z.int().check(z.gte(1)),
+        'the least number of different seeds of each drill',
+      ),
       trials: section({
-        trial: allow(rangeSchema, 'the trial'),
-        trialCount: allow(rangeSchema, 'how many trials the run has'),
-        attempt: allow(rangeSchema, 'the attempt'),
-        attemptLimit: allow(rangeSchema, 'how many attempts a trial may have'),
+        trial: optionalMember(rangeSchema, 'the trial'),
+        trialCount: optionalMember(rangeSchema, 'how many trials the run has'),
+        attempt: optionalMember(rangeSchema, 'the attempt'),
+        attemptLimit: optionalMember(rangeSchema, 'how many attempts a trial may have'),
       }),
-      never: allow(manyOf(selectorSchema), 'no run meets one of these selectors'),
+      never: optionalMember(manyOf(selectorSchema), 'no run meets one of these selectors'),
     },
     'facts that the attested statement pins',
   ),
-  drills: section({ required: allow(manyOf(requiredDrill)) }),
+  drills: section({ required: optionalMember(manyOf(requiredDrill)) }),
   outcome: section(
     {
-      status: allow(conditions),
-      verdict: allow(conditions),
-      passRate: allow(percent, 'the least percentage of passed runs of each drill'),
-      assertions: allow(manyOf(word), 'ids of assertions that passed in every run'),
-      checkpoints: allow(manyOf(word), 'ids of checkpoints that passed in every run'),
-      virtualDuration: allow(duration, 'the longest virtual time of every run, from its start to its end'),
+      status: optionalMember(conditions),
+      verdict: optionalMember(conditions),
+      passRate: optionalMember(percent, 'the least percentage of passed runs of each drill'),
+      assertions: optionalMember(manyOf(word), 'ids of assertions that passed in every run'),
+      checkpoints: optionalMember(manyOf(word), 'ids of checkpoints that passed in every run'),
+      virtualDuration: optionalMember(
+        duration,
+        'the longest virtual time of every run, from its start to its end',
+      ),
     },
     'of the attested run result',
   ),
-  contradictions: allow(
+  contradictions: optionalMember(
     z.union([z.literal('refuse'), contradictionsSchema], { error: 'must be "refuse", or an object' }),
     'refuse: the run result does not contradict itself',
   ),
   completeness: section({
-    vouched: allow(manyOf(z.enum(['pinned', 'attested']))),
-    issuers: allow(conditions, 'one of them attested each list that you did not pin'),
-    keys: allow(manyOf(digest), 'the same, as thumbprints'),
+    vouched: optionalMember(manyOf(z.enum(['pinned', 'attested']))),
+    issuers: optionalMember(conditions, 'one of them attested each list that you did not pin'),
+    keys: optionalMember(manyOf(digest), 'the same, as thumbprints'),
     window: section({
       last: duration.check(z.describe('the window of each export covers this time')),
       lag: duration.check(z.describe('and ends at most this long before the evaluation')),
     }),
-    bundles: allow(rangeSchema),
-    localReports: allow(rangeSchema),
-    coverage: allow(z.literal('full')),
+    bundles: optionalMember(rangeSchema),
+    localReports: optionalMember(rangeSchema),
+    coverage: optionalMember(z.literal('full')),
   }),
-  trials: allow(
+  trials: optionalMember(
     z.union([z.literal('complete'), trialsSchema], { error: 'must be "complete", or an object' }),
     'complete: every trial and every attempt is present, without reruns',
   ),
   receipts: section(
     {
-      chain: allow(z.literal('sound'), 'the receipts of every mirror form a sound chain'),
-      last: allow(duration, 'the greatest age of the newest receipt of every mirror'),
+      chain: optionalMember(z.literal('sound'), 'the receipts of every mirror form a sound chain'),
+      last: optionalMember(duration, 'the greatest age of the newest receipt of every mirror'),
     },
     'of mirrors; each member also requires a sound chain',
   ),
-  localReports: section({ allowed: allow(z.boolean()) }),
+  localReports: section({ allowed: optionalMember(z.boolean()) }),
   findings: section({
-    warnings: allow(
+    warnings: optionalMember(
       z.union([z.literal('refuse'), manyOf(codeSchema)], {
         error: 'must be "refuse", or a list of codes',
       }),
@@ -312,12 +321,12 @@ const OUTSIDE = 'It does not apply inside a set; write it next to the sets';
 const nestedSets: z.ZodMiniType<readonly RuleSet[]> = z.lazy(() => setsSchema);
 const setSchema = closeObject(
   {
-    name: allow(textSchema(1, 128), 'for people'),
-    when: allow(selectorSchema, 'the rules are about these runs only'),
-    unless: allow(selectorSchema, 'the rules are not about these runs'),
+    name: optionalMember(textSchema(1, 128), 'for people'),
+    when: optionalMember(selectorSchema, 'the rules are about these runs only'),
+    unless: optionalMember(selectorSchema, 'the rules are not about these runs'),
     ...sections,
-    anyOf: allow(nestedSets, 'all rules of one of these sets hold'),
-    allOf: allow(nestedSets, 'all rules of every set hold'),
+    anyOf: optionalMember(nestedSets, 'all rules of one of these sets hold'),
+    allOf: optionalMember(nestedSets, 'all rules of every set hold'),
   },
   { waivers: OUTSIDE, enforcement: OUTSIDE, challenge: OUTSIDE },
 );
@@ -335,7 +344,7 @@ export interface RuleSet extends Sections {
 
 /** A policy as it is written (formats §8). Input and output are the same plain data. */
 export const policySchema = closeObject({
-  $schema: allow(z.string(), 'for editors'),
+  $schema: optionalMember(z.string(), 'for editors'),
   schemaVersion: z
     .literal(1, {
       error: ({ input }) =>
@@ -345,9 +354,9 @@ export const policySchema = closeObject({
     })
     .check(z.describe('always 1')),
   kind: z.literal('policy', 'must be "policy"').check(z.describe('always policy')),
-  name: allow(textSchema(1, 128), 'for people; decisions state it'),
-  description: allow(textSchema(1, 4096), 'for people'),
-  extends: allow(
+  name: optionalMember(textSchema(1, 128), 'for people; decisions state it'),
+  description: optionalMember(textSchema(1, 4096), 'for people'),
+  extends: optionalMember(
     z.readonly(
       z
         .array(
@@ -367,24 +376,33 @@ export const policySchema = closeObject({
       .check(
         z.describe('each bundle answers one challenge of the ledger, and each challenge has one answer'),
       ),
-    issuers: allow(conditions, 'only challenges of these issuers count'),
+    issuers: optionalMember(conditions, 'only challenges of these issuers count'),
   }),
-  summary: allow(summarySchema, 'summaries of other gates in place of evidence'),
-  anyOf: allow(setsSchema, 'all rules of one of these sets must hold too'),
-  allOf: allow(setsSchema, 'all rules of every set must hold too, each about the runs that it selects'),
-  artifact: allow(z.literal('required'), 'the runs are of the artifact that will be deployed (--artifact)'),
-  baseline: allow(z.literal('required'), 'the evidence is compared with that of the last time (--baseline)'),
-  parameters: allow(
+  summary: optionalMember(summarySchema, 'summaries of other gates in place of evidence'),
+  anyOf: optionalMember(setsSchema, 'all rules of one of these sets must hold too'),
+  allOf: optionalMember(
+    setsSchema,
+    'all rules of every set must hold too, each about the runs that it selects',
+  ),
+  artifact: optionalMember(
+    z.literal('required'),
+    'the runs are of the artifact that will be deployed (--artifact)',
+  ),
+  baseline: optionalMember(
+    z.literal('required'),
+    'the evidence is compared with that of the last time (--baseline)',
+  ),
+  parameters: optionalMember(
     parametersSchema,
     'values that the caller gives; write {"param": NAME} in place of any value of a rule',
   ),
-  enforcement: allow(enforcementSchema),
-  clockSkew: allow(duration, 'how far clocks may differ; default 0'),
-  waivers: allow(
+  enforcement: optionalMember(enforcementSchema),
+  clockSkew: optionalMember(duration, 'how far clocks may differ; default 0'),
+  waivers: optionalMember(
     z.readonly(z.array(waiverSchema).check(z.maxLength(MAX_ITEMS))),
     'violations that are accepted for a while',
   ),
-  waiverLimit: allow(
+  waiverLimit: optionalMember(
     duration,
     'the greatest length of waivers here and in every policy that extends this: from since, or else from the evaluation, to expires',
   ),

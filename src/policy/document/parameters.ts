@@ -3,7 +3,7 @@ import { DIGEST } from '../../bytes/hash.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { formatJsonPointer, type JsonValue } from '../../bytes/json/parse.ts';
-import { allow, textSchema } from '../../contract/scalars.ts';
+import { optionalMember, textSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { DocumentIssue } from '../../evidence/document.ts';
 import { DURATION, durationMs, joinConditions, meetsAny, MOMENT, momentMs } from './values.ts';
@@ -64,9 +64,9 @@ export const parameterSchema = z
     description: z.exactOptional(
       z.string().check(z.minLength(1), z.maxLength(4096), z.describe('for people')),
     ),
-    min: allow(bound, 'the least value of a number, duration or time'),
-    max: allow(bound, 'the greatest value of a number, duration or time'),
-    allowed: allow(
+    min: optionalMember(bound, 'the least value of a number, duration or time'),
+    max: optionalMember(bound, 'the greatest value of a number, duration or time'),
+    allowed: optionalMember(
       z.readonly(
         z
           .array(

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { DIGEST, isDigest } from '../../bytes/hash.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
-import { countSchema as whole, allow, narrowText, textSchema } from '../../contract/scalars.ts';
+import { countSchema as whole, optionalMember, narrowText, textSchema } from '../../contract/scalars.ts';
 import { RULE_IDS } from '../catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 
@@ -32,20 +32,22 @@ function describeUnknown(
 }
 
 /** Words that people use for members. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  signatures: 'signers',
-  signature: 'signers',
-  signedby: 'signers',
-  minsigners: 'signers.distinct',
-  verdicts: 'outcome',
-  where: 'when',
-  if: 'when',
-  except: 'unless',
-  exceptions: 'waivers',
-  all: 'allOf',
-  any: 'anyOf',
-  oneof: 'anyOf',
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    signatures: 'signers',
+    signature: 'signers',
+    signedby: 'signers',
+    minsigners: 'signers.distinct',
+    verdicts: 'outcome',
+    where: 'when',
+    if: 'when',
+    except: 'unless',
+    exceptions: 'waivers',
+    all: 'allOf',
+    any: 'anyOf',
+    oneof: 'anyOf',
+  }),
+);
 
 const listTokens = (name: string): string =>
   (name.match(/[A-Z]?[a-z]+/g) ?? [])
@@ -55,14 +57,14 @@ const listTokens = (name: string): string =>
 
 /** The member that a mistyped name means: one with a similar name, or the rule of the same words, such as `maxAge` of `age.max`. */
 function suggestMember(name: string, members: readonly string[]): string | undefined {
-  const rule = RULE_IDS.find((id) => listTokens(id) === listTokens(name)) ?? SYNONYMS[name.toLowerCase()];
+  const rule = RULE_IDS.find((id) => listTokens(id) === listTokens(name)) ?? SYNONYMS.get(name.toLowerCase());
   if (rule === undefined) return didYouMean(name, members);
   const [section = '', member] = rule.split('.');
   return `Write ${member === undefined ? section : `${section}: { ${member}: … }`}`;
 }
 
 export const section = <S extends z.core.$ZodLooseShape>(shape: S, description?: string) =>
-  allow(closeObject(shape), description);
+  optionalMember(closeObject(shape), description);
 
 export const MAX_ITEMS = 1_000;
 
@@ -81,7 +83,10 @@ export const rangeSchema = z
   .union(
     [
       whole,
-      closeObject({ min: allow(whole, 'the least number'), max: allow(whole, 'the greatest number') }).check(
+      closeObject({
+        min: optionalMember(whole, 'the least number'),
+        max: optionalMember(whole, 'the greatest number'),
+      }).check(
         z.refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max'),
         z.refine(({ min = 0, max = Infinity }) => min <= max, 'min is greater than max'),
       ),
@@ -113,31 +118,35 @@ export const some = z.union([conditionSchema, conditions], {
 
 /** What a run is of. A selector, a required drill and a waiver have these members. */
 export const ofRun = {
-  drill: allow(some, 'the drill'),
-  organization: allow(some, 'the organization'),
-  project: allow(some, 'the project'),
-  target: allow(some, 'the target'),
-  scenario: allow(some, 'the scenario'),
-  environment: allow(
+  drill: optionalMember(some, 'the drill'),
+  organization: optionalMember(some, 'the organization'),
+  project: optionalMember(some, 'the project'),
+  target: optionalMember(some, 'the target'),
+  scenario: optionalMember(some, 'the scenario'),
+  environment: optionalMember(
     z.record(word, some),
     'values of the environment of the setup, by name, as the signed run result states them',
   ),
-  world: allow(some, 'the id of the world'),
-  seed: allow(some, 'the seed'),
-  build: allow(some, 'the SHA-256 of the build'),
-  packageLock: allow(some, 'the SHA-256 of the package lock'),
+  world: optionalMember(some, 'the id of the world'),
+  seed: optionalMember(some, 'the seed'),
+  build: optionalMember(some, 'the SHA-256 of the build'),
+  packageLock: optionalMember(some, 'the SHA-256 of the package lock'),
 };
 
 /** How a run went, and when. */
 export const howRun = {
-  ran: allow(duration, 'at most this old'),
-  from: allow(moment, 'created at this moment or later'),
-  until: allow(moment, 'created before this moment'),
-  status: allow(some, 'how it ended, such as completed'),
-  outcome: allow(some, 'the verdict of the run, such as passed'),
+  ran: optionalMember(duration, 'at most this old'),
+  from: optionalMember(moment, 'created at this moment or later'),
+  until: optionalMember(moment, 'created before this moment'),
+  status: optionalMember(some, 'how it ended, such as completed'),
+  outcome: optionalMember(some, 'the verdict of the run, such as passed'),
 };
 
-const flatSchema = closeObject({ ...ofRun, ...howRun, rerun: allow(z.boolean(), 'whether it is a rerun') });
+const flatSchema = closeObject({
+  ...ofRun,
+  ...howRun,
+  rerun: optionalMember(z.boolean(), 'whether it is a rerun'),
+});
 
 /** Runs that meet every member. */
 export type Selector = z.infer<typeof flatSchema> & {
@@ -148,8 +157,8 @@ export type Selector = z.infer<typeof flatSchema> & {
 const nested: z.ZodMiniType<Selector> = z.lazy(() => selectorSchema);
 export const selectorSchema = closeObject({
   ...flatSchema.shape,
-  not: allow(nested, 'and that do not meet this'),
-  anyOf: allow(manyOf(nested), 'and that meet one of these'),
+  not: optionalMember(nested, 'and that do not meet this'),
+  anyOf: optionalMember(manyOf(nested), 'and that meet one of these'),
 }).check(
   z.refine((members) => Object.keys(members).length > 0, 'must have a member'),
   z.describe('runs that meet every member'),

@@ -12,7 +12,7 @@ import {
   isInRange,
   type Range,
 } from '../document/values.ts';
-import type { BundleFact, Facts, Place } from '../facts.ts';
+import type { BundleFact, Facts, Subject } from '../facts.ts';
 import {
   buildFailure,
   buildUnattested,
@@ -65,14 +65,14 @@ export const requireTrialNumbers = (allowed: {
 export const requireOrganizations = (allowed: readonly Condition[]): Evaluator => {
   const evaluateParts = requireFact('the organization', (report) => report.organizationId ?? null, allowed);
   return (facts) => {
-    const { judged, problems } = evaluateParts(facts);
+    const { examined, problems } = evaluateParts(facts);
     const ofExports = facts.exports.flatMap(({ report: { organizationId: actual }, ...place }) => {
       if (actual === undefined) return [buildUnknown(place, 'the organization could not be read')];
       if (meetsAny(actual, allowed)) return [];
       const values = { expected: joinConditions(allowed), actual };
       return [buildFailure(place, 'the organization is not allowed', values)];
     });
-    return { judged: judged + facts.exports.length, problems: [...ofExports, ...problems] };
+    return { examined: examined + facts.exports.length, problems: [...ofExports, ...problems] };
   };
 };
 
@@ -83,7 +83,7 @@ export const requireMaxAge =
       signer === undefined ? [] : [{ place, signer }],
     );
     return {
-      judged: lists.length + facts.bundles.length,
+      examined: lists.length + facts.bundles.length,
       problems: [
         ...lists.flatMap(({ place, signer }) => checkAge(place, [signer], max, facts)),
         ...facts.bundles.flatMap((bundle) => {
@@ -193,7 +193,7 @@ export const requireVirtualDuration = (longest: string): Evaluator =>
   });
 
 function checkAge(
-  { input, subject }: Place,
+  { input, subject }: Subject,
   statements: readonly { readonly issuedAtMs: number }[],
   max: string,
   { asOfMs }: Facts,

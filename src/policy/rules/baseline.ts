@@ -36,14 +36,17 @@ type Compare = (
 const evaluateBaseline =
   (compare: Compare): Evaluator =>
   (facts) => {
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
     const { baseline } = facts;
     if (baseline === undefined || baseline.runs.length === 0) {
       const message = `no ${baseline === undefined ? 'evidence' : 'run'} of the last time was given`;
-      return { judged: 1, problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }] };
+      return {
+        examined: 1,
+        problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }],
+      };
     }
     const rows = new Map(countRuns(facts).map((row) => [keyOf(row), row]));
-    return { judged: baseline.runs.length, problems: compareRows(baseline, rows, facts, compare) };
+    return { examined: baseline.runs.length, problems: compareRows(baseline, rows, facts, compare) };
   };
 
 function compareRows(

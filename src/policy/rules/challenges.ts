@@ -20,7 +20,7 @@ export const requireChallenges =
   (issuers: readonly Condition[] | undefined, skewMs: number): Evaluator =>
   (facts) => {
     const { ledger, bundles, exports } = facts;
-    if (ledger?.verdict !== 'valid') return { judged: bundles.length, problems: [describeLedger(facts)] };
+    if (ledger?.verdict !== 'valid') return { examined: bundles.length, problems: [describeLedger(facts)] };
     const challenges = ledger.challenges.filter(
       ({ issuer }) => issuers === undefined || meetsAny(issuer, issuers),
     );
@@ -32,7 +32,7 @@ export const requireChallenges =
       ),
     );
     return {
-      judged: bundles.length + due.length,
+      examined: bundles.length + due.length,
       problems: [
         ...bundles.flatMap((bundle) => checkAnswer(bundle, challenges, skewMs) ?? []),
         ...alone.map((bundle) =>

@@ -2,11 +2,11 @@ import { defined } from '../../bytes/arguments.ts';
 import { countNoun, isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
 import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
-import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Place } from '../facts.ts';
+import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Subject } from '../facts.ts';
 import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
 import { describeSigners, isAllowedSigner, type Signers } from './signers.ts';
 
-type SinglePart = Place & { readonly pinned: boolean; readonly report: BundleReport };
+type SinglePart = Subject & { readonly pinned: boolean; readonly report: BundleReport };
 
 const listSingleParts = ({ bundles }: Facts): readonly SinglePart[] =>
   bundles.flatMap(({ alone, input, subject, report }) =>
@@ -15,7 +15,7 @@ const listSingleParts = ({ bundles }: Facts): readonly SinglePart[] =>
 
 const evaluateInputs =
   (
-    checkExport: (fact: Facts['exports'][number], place: Place, facts: Facts) => Problem | undefined,
+    checkExport: (fact: Facts['exports'][number], place: Subject, facts: Facts) => Problem | undefined,
     checkPart: (part: SinglePart) => Problem | undefined,
   ): Evaluator =>
   (facts) => {
@@ -24,7 +24,7 @@ const evaluateInputs =
       (fact) => checkExport(fact, { input: fact.input, subject: fact.subject }, facts) ?? [],
     );
     return {
-      judged: facts.exports.length + parts.length,
+      examined: facts.exports.length + parts.length,
       problems: [...ofExports, ...parts.flatMap((part) => checkPart(part) ?? [])],
     };
   };
@@ -119,8 +119,8 @@ export const requireCount =
   (counted: Counted, range: Range): Evaluator =>
   (facts) =>
     hasOnlySummaries(facts)
-      ? { judged: 0, problems: [] }
-      : { judged: facts[counted].length, problems: compareCount(facts, counted, range) };
+      ? { examined: 0, problems: [] }
+      : { examined: facts[counted].length, problems: compareCount(facts, counted, range) };
 
 function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
   // Of a selection, a bundle that is not attested is only possibly part.
@@ -150,7 +150,7 @@ function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
 
 function checkCoverage(
   { coverage, verdict }: ExportReport | BundleReport,
-  place: Place,
+  place: Subject,
 ): Problem | undefined {
   const { coveredBytes, totalBytes, uncovered } = coverage;
   if (coveredBytes === totalBytes && totalBytes > 0 && uncovered.length === 0) return undefined;

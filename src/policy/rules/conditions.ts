@@ -263,10 +263,13 @@ export const requireArtifact =
   (hasRequired: boolean): Evaluator =>
   (facts) => {
     const { artifact } = facts;
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
     if (artifact === undefined) {
       const message = 'no artifact was given';
-      return { judged: 1, problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }] };
+      return {
+        examined: 1,
+        problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }],
+      };
     }
     return evaluateAttested('the build', (bundle) => {
       const actual = readBuild(bundle.report);

@@ -37,11 +37,11 @@ function listCells({ each = [], ...requirement }: Requirement): readonly Require
 export const requireDrills =
   (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
   (facts) => {
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
     const cells = required.flatMap((drill) => listCells(requirementOf(drill)));
     const runs = groupBy(facts.bundles.filter(isCounted), ({ report }) => report.reproduction?.drillId ?? '');
     const search = { facts, runs, clock: { asOfMs: facts.asOfMs, skewMs } };
-    return { judged: cells.length, problems: cells.flatMap((cell) => checkDrill(cell, search) ?? []) };
+    return { examined: cells.length, problems: cells.flatMap((cell) => checkDrill(cell, search) ?? []) };
   };
 
 /** The drills whose reruns the policy allows, and whether these are all. */
@@ -291,7 +291,7 @@ const evaluateByDrill =
           drill,
         ) ?? [],
     );
-    return { judged: drills.length, problems: [...unknown, ...problems] };
+    return { examined: drills.length, problems: [...unknown, ...problems] };
   };
 
 export const requirePassRate = (least: number): Evaluator =>

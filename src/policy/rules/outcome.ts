@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import type { Violation } from '../decision.ts';
-import type { BundleFact, Facts, Place } from '../facts.ts';
+import type { BundleFact, Facts, Subject } from '../facts.ts';
 
 /** A waiver must name all of this to waive a violation. */
 export type Cause = { readonly subject: string; readonly code: Code };
@@ -20,18 +20,18 @@ export type Problem = Partial<Pick<Violation, 'input' | 'path' | 'expected' | 'a
   };
 
 /** The number of subjects that a rule examined, and its problems with them. */
-export type RuleOutcome = { readonly judged: number; readonly problems: readonly Problem[] };
+export type RuleOutcome = { readonly examined: number; readonly problems: readonly Problem[] };
 export type Evaluator = (facts: Facts) => RuleOutcome;
 
 export const UNWAIVABLE: readonly Cause[] = [];
 
 export const buildFailure = (
-  { input, subject }: Place,
+  { input, subject }: Subject,
   message: string,
   values: Partial<Pick<Problem, 'expected' | 'actual' | 'path' | 'findings' | 'causes'>> = {},
 ): Problem => ({ state: 'failed', input, subject, message, ...values });
 
-export const buildUnknown = ({ input, subject }: Place, message: string): Problem => ({
+export const buildUnknown = ({ input, subject }: Subject, message: string): Problem => ({
   state: 'not_checked',
   input,
   subject,
@@ -56,7 +56,7 @@ type CheckBundle = (bundle: BundleFact, facts: Facts) => Problem | undefined;
 export const evaluateBundles =
   (check: CheckBundle): Evaluator =>
   (facts) => ({
-    judged: facts.bundles.length,
+    examined: facts.bundles.length,
     problems: facts.bundles.flatMap((bundle) => check(bundle, facts) ?? []),
   });
 

@@ -82,7 +82,7 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
   const alternatives = sets.map((set) => listSetScopes(policy, { allOf: [set] }, NOWHERE));
   const skewMs = skewMsOf(policy);
   return (facts) => {
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
     const clock = { asOfMs: facts.asOfMs, skewMs };
     const results = alternatives.map((scopes) => {
       const outcomes = scopes.flatMap(({ rules, selections }) => {
@@ -90,7 +90,7 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
         return [...rules].map(([id, { evaluate }]) => ({ id, ...evaluate(selected) }));
       });
       const broken = outcomes.filter(({ problems }) => problems.length > 0);
-      const holds = broken.length === 0 && outcomes.some(({ judged }) => judged > 0);
+      const holds = broken.length === 0 && outcomes.some(({ examined }) => examined > 0);
       // A set that is about no run does not hold, whatever could not be checked elsewhere.
       const isIdle = broken.length === 0 && scopes.some(({ selections }) => selections.length > 0);
       const isOpen =
@@ -99,14 +99,14 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
         broken.every(({ problems }) => problems.every(({ state }) => state === 'not_checked'));
       return { holds, isOpen, broken };
     });
-    if (results.some(({ holds }) => holds)) return { judged: sets.length, problems: [] };
+    if (results.some(({ holds }) => holds)) return { examined: sets.length, problems: [] };
     const actual = results
       .map(({ broken }, at) => `${sets[at]?.name ?? `set ${at + 1}`} without ${describeBroken(broken)}`)
       .join('; ');
     const isOpen = results.some((result) => result.isOpen);
     const problem = { subject: 'all', message: 'no set of rules holds', actual };
     return {
-      judged: sets.length,
+      examined: sets.length,
       problems: [
         isOpen ? { ...problem, state: 'not_checked', causes: UNWAIVABLE } : { ...problem, state: 'failed' },
       ],
@@ -162,10 +162,10 @@ const hasSelector = (sets: readonly RuleSet[]): boolean =>
 function requireAnyRun(policy: PolicyDocument): Evaluator {
   const scopes = listSetScopes(policy, policy, NOWHERE).filter(({ selections }) => selections.length > 0);
   return (facts: Facts) => {
-    if (hasOnlySummaries(facts)) return { judged: 0, problems: [] };
+    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
     const clock = { asOfMs: facts.asOfMs, skewMs: skewMsOf(policy) };
     return {
-      judged: scopes.length,
+      examined: scopes.length,
       problems: scopes.flatMap(({ name = '', selections }): Problem[] =>
         selectFacts(facts, selections, clock).bundles.length > 0
           ? []

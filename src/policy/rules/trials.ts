@@ -51,7 +51,7 @@ function evaluateGroups(
   check: (group: Group) => readonly Problem[],
 ): RuleOutcome {
   const groups = groupTrials(facts);
-  return { judged: groups.length, problems: [...listUnattested(facts, what), ...groups.flatMap(check)] };
+  return { examined: groups.length, problems: [...listUnattested(facts, what), ...groups.flatMap(check)] };
 }
 
 export const requireCompleteTrials: Evaluator = (facts) =>
@@ -124,7 +124,7 @@ export const requireAttempts =
 export const refuseReruns =
   (allowedDrills: readonly Condition[]): Evaluator =>
   ({ bundles }) => ({
-    judged: bundles.length,
+    examined: bundles.length,
     problems: bundles.flatMap((bundle) => {
       const { hostedRunId, rerunOfHostedRunId: original, reproduction } = bundle.report;
       if (bundle.attested && reproduction !== undefined && meetsAny(reproduction.drillId, allowedDrills))
@@ -140,7 +140,7 @@ export const refuseReruns =
 export const requireUniqueRuns: Evaluator = ({ bundles }) => {
   const seen = new Map<string, string>();
   return {
-    judged: bundles.length,
+    examined: bundles.length,
     problems: bundles.flatMap((bundle) => {
       const names = listNames(bundle);
       const twice = names.find((name) => seen.has(name));

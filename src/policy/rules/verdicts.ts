@@ -4,7 +4,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
 import type { BundleReport, ExportReport, Finding, Verdict } from '../../verify/report.ts';
-import { type Facts, hasNoInput, type Place, type SummaryFact, type UnreadFact } from '../facts.ts';
+import { type Facts, hasNoInput, type Subject, type SummaryFact, type UnreadFact } from '../facts.ts';
 import {
   buildFailure,
   buildUnknown,
@@ -26,7 +26,7 @@ const meetsVerdict = (verdict: Verdict, required: Required): boolean =>
 export const requireExportVerdict =
   (required: Required): Evaluator =>
   (facts) => ({
-    judged: facts.exports.length,
+    examined: facts.exports.length,
     problems: facts.exports.flatMap(
       ({ report, ...place }) => checkVerdict(place, report, required, facts) ?? [],
     ),
@@ -35,7 +35,7 @@ export const requireExportVerdict =
 export const requireBundleVerdicts =
   (required: Required): Evaluator =>
   (facts) => ({
-    judged: facts.bundles.length + facts.unread.length,
+    examined: facts.bundles.length + facts.unread.length,
     problems: [
       ...facts.unread.map(reportUnread),
       ...facts.bundles.flatMap(
@@ -45,7 +45,7 @@ export const requireBundleVerdicts =
   });
 
 function checkVerdict(
-  place: Place,
+  place: Subject,
   report: ExportReport | BundleReport,
   required: Required,
   { asOfMs }: Facts,
@@ -117,7 +117,7 @@ function reportUnread({ failure: { code, message, path }, ...place }: UnreadFact
 
 /** There is no local report. They never count as evidence, but a policy can refuse their presence. */
 export const refuseLocalReports: Evaluator = ({ localReports }) => ({
-  judged: localReports.length,
+  examined: localReports.length,
   problems: localReports.map(({ input, subject, report: { path } }) =>
     buildFailure({ input, subject }, 'it is a local report, uploaded by a user', { path }),
   ),
@@ -126,12 +126,12 @@ export const refuseLocalReports: Evaluator = ({ localReports }) => ({
 export const refuseWarnings =
   (refused: 'refuse' | readonly Code[]): Evaluator =>
   (facts) => ({
-    judged: facts.exports.length + facts.bundles.length + facts.localReports.length,
+    examined: facts.exports.length + facts.bundles.length + facts.localReports.length,
     problems: listFindings(facts).flatMap(([place, finding]) => checkFinding(place, finding, refused) ?? []),
   });
 
 function checkFinding(
-  { input, subject }: Place,
+  { input, subject }: Subject,
   { code, message, path, expected, actual }: Finding,
   refused: 'refuse' | readonly Code[],
 ): Problem | undefined {
@@ -141,7 +141,7 @@ function checkFinding(
   return buildFailure({ input, subject }, message, defined(values));
 }
 
-const listFindings = ({ exports, bundles, localReports }: Facts): readonly (readonly [Place, Finding])[] =>
+const listFindings = ({ exports, bundles, localReports }: Facts): readonly (readonly [Subject, Finding])[] =>
   [...exports, ...bundles, ...localReports].flatMap((place) =>
     place.report.findings.map((finding) => [place, finding] as const),
   );
@@ -185,7 +185,7 @@ export const requireAcceptedSummaries =
       problem: checkSummary(summary, rows, facts),
     }));
     const problems = results.flatMap(({ problem }) => problem ?? []);
-    if (least === undefined || hasNoInput(facts)) return { judged: results.length, problems };
+    if (least === undefined || hasNoInput(facts)) return { examined: results.length, problems };
     // Each verifier counts once, with a key that counts for no other.
     const passed = results.flatMap(({ summary, problem }) =>
       problem === undefined ? [summary.summary] : [],
@@ -196,11 +196,11 @@ export const requireAcceptedSummaries =
         summaries.flatMap((summary) => rows.flatMap((row) => listAcceptedKeys(row, summary))),
       ),
     );
-    if (count >= least) return { judged: results.length, problems: [] };
+    if (count >= least) return { examined: results.length, problems: [] };
     const message = 'too few accepted verifiers state that the evidence passed';
     const values = { expected: `at least ${least}`, actual: String(count), causes: UNWAIVABLE };
     return {
-      judged: Math.max(1, results.length),
+      examined: Math.max(1, results.length),
       problems: [...problems, { state: 'failed', subject: 'all', message, ...values }],
     };
   };

@@ -3,7 +3,13 @@ import { defined } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { allow, atMsSchema, describing, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
+import {
+  optionalMember,
+  atMsSchema,
+  describing,
+  textSchema,
+  typedDigestSchema,
+} from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
@@ -55,16 +61,22 @@ const summarySchema = describing<Summary>()(
     timeVerifiedMs: atMsSchema,
     resourceUri: z.string(),
     policyDigest: typedDigestSchema,
-    parameters: allow(parameterTextsSchema, 'values of the parameters of the policy; absent: not stated'),
+    parameters: optionalMember(
+      parameterTextsSchema,
+      'values of the parameters of the policy; absent: not stated',
+    ),
     inputs: z
       .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
       .check(z.describe('digests of manifests, each once, sorted')),
-    artifacts: allow(z.readonly(z.array(typedDigestSchema)), 'digests of artifacts that may be deployed'),
-    runs: allow(z.readonly(z.array(runCountSchema)), 'attested runs by project, drill and target'),
-    envelopes: allow(z.readonly(z.array(typedDigestSchema)), 'digests of DSSE envelopes'),
+    artifacts: optionalMember(
+      z.readonly(z.array(typedDigestSchema)),
+      'digests of artifacts that may be deployed',
+    ),
+    runs: optionalMember(z.readonly(z.array(runCountSchema)), 'attested runs by project, drill and target'),
+    envelopes: optionalMember(z.readonly(z.array(typedDigestSchema)), 'digests of DSSE envelopes'),
     result: z.enum(['PASSED', 'FAILED']),
     levels: z.readonly(z.array(z.string())),
-    trustStore: allow(typedDigestSchema, 'fingerprint of the trust store of the verifier'),
+    trustStore: optionalMember(typedDigestSchema, 'fingerprint of the trust store of the verifier'),
   }),
 ).check(z.describe('its content; no trusted key signed it unless keys has one'));
 
@@ -95,7 +107,7 @@ export const summaryReportSchema = describing<SummaryReport>()(
     verdict: attestationReportSchema.shape.verdict,
     asOfMs: attestationReportSchema.shape.asOfMs,
     trust: attestationReportSchema.shape.trust,
-    summary: allow(summarySchema),
+    summary: optionalMember(summarySchema),
     keys: z
       .readonly(z.array(typedDigestSchema))
       .check(z.describe('thumbprints of the trusted keys that signed it')),
@@ -114,7 +126,7 @@ const digestSet = z.pipe(
   z.object({ sha256 }),
   z.transform(({ sha256: hex }): Digest => `sha256:${hex}`),
 );
-const input = z.object({ uri: allow(z.string()), digest: digestSet });
+const input = z.object({ uri: optionalMember(z.string()), digest: digestSet });
 const isEnvelope = ({ uri: name = '' }: z.infer<typeof input>): boolean => name.startsWith(ENVELOPE_URI);
 
 // in-toto, Timestamp: RFC 3339 in UTC.
@@ -162,11 +174,11 @@ const predicateSchema = z
 
 const subjectSchema = z.object({
   digest: digestSet,
-  annotations: allow(
+  annotations: optionalMember(
     z.object({
-      [PARAMETERS_FIELD]: allow(parameterTextsSchema),
-      [RUNS_FIELD]: allow(z.readonly(z.array(runCountSchema).check(z.maxLength(MAX_SUBJECTS)))),
-      [TRUST_STORE_FIELD]: allow(digestSet),
+      [PARAMETERS_FIELD]: optionalMember(parameterTextsSchema),
+      [RUNS_FIELD]: optionalMember(z.readonly(z.array(runCountSchema).check(z.maxLength(MAX_SUBJECTS)))),
+      [TRUST_STORE_FIELD]: optionalMember(digestSet),
     }),
   ),
 });

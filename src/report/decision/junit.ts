@@ -18,7 +18,7 @@ type Case = {
   readonly message?: string;
   readonly body?: string;
 };
-type Suite = { readonly name: string; readonly judged: number; readonly cases: readonly Case[] };
+type Suite = { readonly name: string; readonly examined: number; readonly cases: readonly Case[] };
 
 /**
  * A decision as JUnit XML: a test suite for the answer and one for each rule. `failure` is a violation, `error` an
@@ -55,19 +55,19 @@ function buildAnswerSuite(decision: Decision, reasons: readonly Reason[]): Suite
   const cases = warnings.map((reason) => buildSubjectCase(`${reason.code} ${nameCase(reason)}`, [reason]));
   return {
     name: DECISION_RULE,
-    judged: decision.inputs.length,
+    examined: decision.inputs.length,
     cases: [{ name, kind, ...failed }, ...cases],
   };
 }
 
-function buildRuleSuite({ rule, state, judged }: RuleResult, reasons: readonly Reason[]): Suite {
+function buildRuleSuite({ rule, state, examined }: RuleResult, reasons: readonly Reason[]): Suite {
   const groups = groupBy(
     reasons.filter((reason) => reason.rule === rule),
     nameCase,
   );
   const { title } = RULES[rule];
   const cases = [...groups].map(([name, group]) => buildSubjectCase(name, group));
-  return { name: rule, judged, cases: cases.length > 0 ? cases : [buildBareCase(title, state)] };
+  return { name: rule, examined, cases: cases.length > 0 ? cases : [buildBareCase(title, state)] };
 }
 
 const nameCase = ({ input, subject }: Reason): string =>
@@ -93,8 +93,8 @@ const reasonText = (reason: Reason): string =>
     ...formatFacts(reason),
   ].join('\n');
 
-function formatSuite(decision: Decision, { name, judged, cases }: Suite, id: number): string[] {
-  const properties = id === 0 ? basisOf(decision) : ([['judged', String(judged)]] as const);
+function formatSuite(decision: Decision, { name, examined, cases }: Suite, id: number): string[] {
+  const properties = id === 0 ? basisOf(decision) : ([['examined', String(examined)]] as const);
   return [
     `  <testsuite id="${id}" name="${escapeXml(name)}"${counts(cases, true)}>`,
     '    <properties>',

@@ -66,11 +66,11 @@ function reasonText(reason: Reason): string {
 
 function formatRuleTable({ rules }: Decision): string {
   if (rules.length === 0) return '\nNo rule was evaluated.\n';
-  const rows = rules.map(({ rule, state, judged }) => {
+  const rows = rules.map(({ rule, state, examined }) => {
     const mark = state === 'failed' || state === 'not_checked' ? '**' : '';
-    return `| \`${rule}\` | ${RULES[rule].title} | ${mark}${STATE_WORDS[state]}${mark} | ${judged} |\n`;
+    return `| \`${rule}\` | ${RULES[rule].title} | ${mark}${STATE_WORDS[state]}${mark} | ${examined} |\n`;
   });
-  return `\n## Rules\n\n| rule | what a pass states | state | judged |\n| --- | --- | --- | ---: |\n${rows.join('')}`;
+  return `\n## Rules\n\n| rule | what a pass states | state | examined |\n| --- | --- | --- | ---: |\n${rows.join('')}`;
 }
 
 const MAX_WAIVERS = 100;

@@ -398,9 +398,9 @@ export function basisOf(decision: Decision): readonly (readonly [string, string]
 }
 
 /** The file of a reason: a part or document inside its input, or the policy if there is no input. */
-type Place = { readonly root: string; readonly inside?: string };
+type ReasonFile = { readonly root: string; readonly inside?: string };
 
-export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>): Place | undefined {
+export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>): ReasonFile | undefined {
   const root = violated.at === undefined ? undefined : decision.inputs[violated.at]?.name;
   if (root === undefined) {
     const policy = decision.policy.sources.at(-1); // what it extends comes before it
@@ -414,7 +414,7 @@ export function fileOf(decision: Decision, violated: Pick<Reason, 'at' | 'path'>
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:\/\//;
 
 /** The place as a URI reference (RFC 3986): relative for a relative path, each segment percent-encoded. */
-export function uriOf({ root, inside }: Place): string {
+export function uriOf({ root, inside }: ReasonFile): string {
   const tail = inside === undefined ? '' : `/${segments(inside, true)}`;
   return `${rootUri(root).replace(/\/+$/, '')}${tail}`;
 }
@@ -443,7 +443,7 @@ const encode = (text: string): string =>
   );
 
 /** The place as a path for people and for tools that want paths, not URIs; never empty. */
-export const pathOf = ({ root, inside }: Place): string => {
+export const pathOf = ({ root, inside }: ReasonFile): string => {
   const base = root === '' ? '.' : root.replace(/^(\.\/+)+(?=.)/, '');
   return inside === undefined ? base : `${base.replace(/\/+$/, '')}/${inside}`;
 };

@@ -210,9 +210,9 @@ function formatBundle(
   ];
 }
 
-function formatRule(page: Page, { rule, state, judged, violations }: RuleResult): string[] {
+function formatRule(page: Page, { rule, state, examined, violations }: RuleResult): string[] {
   const against = violations.filter((violation) => violation.state !== 'waived').length;
-  const numbers = against === 0 ? countNoun(judged, 'subject') : `${count(against)} of ${count(judged)}`;
+  const numbers = against === 0 ? countNoun(examined, 'subject') : `${count(against)} of ${count(examined)}`;
   const label = `  ${STATE_WORDS[state].padEnd(STATE_WIDTH)} `;
   return wrapLabel(page, label, `${rule}: ${RULES[rule].title} (${numbers})`, page.paint[STATE_PAINT[state]]);
 }

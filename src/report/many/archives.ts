@@ -1,5 +1,10 @@
 import * as z from 'zod/mini';
-import { allow, countSchema as count, digestSchema, evidenceExportIdSchema } from '../../contract/scalars.ts';
+import {
+  optionalMember,
+  countSchema as count,
+  digestSchema,
+  evidenceExportIdSchema,
+} from '../../contract/scalars.ts';
 import { codeSchema } from '../../verify/report-schema.ts';
 
 const transferSchema = z.strictObject({
@@ -26,19 +31,19 @@ export const archiveSchema = z.strictObject({
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),
-  transfer: allow(transferSchema),
-  missing: allow(
+  transfer: optionalMember(transferSchema),
+  missing: optionalMember(
     z.strictObject({ exports: count, files: count, bytes: count }),
     'of a dry run: what is fetched',
   ),
-  deletedAtSource: allow(
+  deletedAtSource: optionalMember(
     z.array(
       z.strictObject({
         evidenceExportId: evidenceExportIdSchema,
         mirror: z
           .enum(['kept', 'held', 'removed', 'absent'])
           .check(z.describe('what the archive has of it; held: a hold prevents its removal')),
-        deletedAtSourceAtMs: allow(count, 'when a run first saw it'),
+        deletedAtSourceAtMs: optionalMember(count, 'when a run first saw it'),
       }),
     ),
     'the exports that the source has deleted',
@@ -55,7 +60,7 @@ export const archiveSchema = z.strictObject({
     )
     .check(z.describe('the first of them')),
   codes: z.array(codeSchema).check(z.describe('each code with which an export failed')),
-  run: allow(
+  run: optionalMember(
     z.strictObject({ name: z.string(), workers: z.array(z.string()) }),
     'of a queue: the work of all machines together',
   ),

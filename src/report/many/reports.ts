@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { decisionSchema } from '../../policy/decision.ts';
-import { allow } from '../../contract/scalars.ts';
+import { optionalMember } from '../../contract/scalars.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import {
@@ -24,8 +24,8 @@ export const errorSchema = z.strictObject({
   class: codeClassSchema,
   message: z.string(),
   action: z.string().check(z.describe('what to do')),
-  path: allow(z.string()),
-  details: allow(z.looseObject({}), 'more about the code; depends on it'),
+  path: optionalMember(z.string()),
+  details: optionalMember(z.looseObject({}), 'more about the code; depends on it'),
   exitCode: z.literal([1, 2, 3, 130]),
 });
 
@@ -40,7 +40,7 @@ export const reportsSchema = z.strictObject({
     }),
   ),
   summary: summarySchema,
-  run: allow(runSchema),
+  run: optionalMember(runSchema),
 });
 
 const reportFileSchema = z.discriminatedUnion('kind', [

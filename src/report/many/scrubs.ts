@@ -5,7 +5,14 @@ import { codeSchema } from '../../verify/report-schema.ts';
 
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
-const numbers = { files: count, read: count, readBytes: count, young: count, left: count, leftBytes: count };
+const numbers = {
+  files: count,
+  read: count,
+  readBytes: count,
+  recent: count,
+  unread: count,
+  unreadBytes: count,
+};
 
 const scrubbedSchema = z.strictObject({
   name: z.string(),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
-import { allow, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
+import { optionalMember, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { type Finding } from '../../verify/report.ts';
@@ -13,12 +13,12 @@ import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedRepor
 
 const memberSchema = z.strictObject({
   name: z.string().check(z.describe('the file, as the caller named it')),
-  digest: allow(typedDigestSchema, 'SHA-256 of its payload; absent if it cannot be read'),
-  sequence: allow(countSchema),
-  previous: allow(typedDigestSchema),
-  issuer: allow(z.string()),
-  issuedAtMs: allow(attestationReportSchema.shape.asOfMs),
-  report: allow(
+  digest: optionalMember(typedDigestSchema, 'SHA-256 of its payload; absent if it cannot be read'),
+  sequence: optionalMember(countSchema),
+  previous: optionalMember(typedDigestSchema),
+  issuer: optionalMember(z.string()),
+  issuedAtMs: optionalMember(attestationReportSchema.shape.asOfMs),
+  report: optionalMember(
     z.strictObject({ kind: z.string(), result: z.string() }),
     'what was signed, and the result that it states, with its drills if one did not pass',
   ),

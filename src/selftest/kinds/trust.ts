@@ -77,7 +77,7 @@ export const trustKinds: Readonly<Record<string, Kind>> = {
       },
     ],
   ),
-  'judge-key': defineKind(keyCheckShape, [
+  'check-key': defineKind(keyCheckShape, [
     'store',
     ({ trust, statement }) => {
       const { problems, notes, unchecked } = checkKey(parseTrustStore(toUtf8(trust)), statement);

@@ -10,9 +10,9 @@ import type { Finding } from '../report.ts';
 import { endCheck, recordCheck, type StepOf } from '../step.ts';
 
 /** The subject of findings, and the path of the signed document. */
-export type Place = { readonly subject: string; readonly path: string };
+export type SignedPath = { readonly subject: string; readonly path: string };
 
-type CountContext = Place & {
+type CountContext = SignedPath & {
   readonly trust: TrustStore;
   readonly threshold?: number;
   readonly verify?: VerifySignature;

@@ -3,7 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
-import { allow, atMsSchema, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
+import { optionalMember, atMsSchema, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
@@ -21,7 +21,7 @@ export const linkedMembers = {
   keyId: textSchema(1, 256).check(z.describe('the key of the first signature')),
   issuedAtMs: atMsSchema.check(z.describe('the time of the signature, as the signer states it')),
   sequence: z.int().check(z.gte(1), z.describe('place in the chain: 1 for the first')),
-  previous: allow(
+  previous: optionalMember(
     typedDigestSchema,
     'SHA-256 of the payload of the envelope before it; absent for the first',
   ),

@@ -25,7 +25,7 @@ import {
 import { statementFinding } from '../finding.ts';
 import { listTypes, type Settings, type StatementPurpose } from '../options.ts';
 import type { SignedBy, Finding, Stamp } from '../report.ts';
-import { countSignatures, type Place } from './count.ts';
+import { countSignatures, type SignedPath } from './count.ts';
 
 export type AnyStatement = Statement | ExportStatement;
 
@@ -65,7 +65,7 @@ export type StatementScope = {
   readonly wholeOrganization?: boolean;
 };
 
-export type SignedContext = Place & {
+export type SignedContext = SignedPath & {
   readonly settings: Settings;
   /** The number of different trusted keys that must have signed; absent if only one signature is possible. */
   readonly threshold?: number;
@@ -235,7 +235,7 @@ function skipWithoutTrust({ subject, settings: { secondOpinion }, threshold }: S
 function checkSigningKey(
   claim: NamedClaim,
   { wholeOrganization }: StatementScope,
-  { subject, path, trust }: Place & { readonly trust: TrustStore },
+  { subject, path, trust }: SignedPath & { readonly trust: TrustStore },
 ): StepOf<TrustedKey | undefined> {
   const { key, ...result } = checkKey(trust, claim);
   const problems = result.problems.map(({ code, ...detail }) =>
@@ -264,7 +264,11 @@ type Attempt = {
 };
 
 /** `attestation.signature` */
-function checkSignature({ key, sound }: Attempt, result: SignaturesResult, { subject, path }: Place): Step {
+function checkSignature(
+  { key, sound }: Attempt,
+  result: SignaturesResult,
+  { subject, path }: SignedPath,
+): Step {
   if (sound.length === 0)
     return endCheck('attestation.signature', 'not_checked', 'the signature cannot be decoded');
   if (key === undefined) return endCheck('attestation.signature', 'not_checked', 'no key to check it with');

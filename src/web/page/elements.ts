@@ -2,7 +2,7 @@ import { codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { omitCommands } from '../../report/html/blocks.ts';
 import { escapeText } from '../../report/printable.ts';
-import { packFailure, type Failure } from '../worker/messages.ts';
+import { packFailure, type PackedError } from '../worker/messages.ts';
 
 /** The element of the page with this id. @throws TypeError if it is missing or has another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -33,7 +33,7 @@ export function showMessage(text: string | undefined): void {
 }
 
 /** The message of a failure, its code and its advice. */
-export const explainFailure = ({ code, message, hint }: Failure): string =>
+export const explainFailure = ({ code, message, hint }: PackedError): string =>
   `${escapeText(message)} (${code}). ${omitCommands(hint ?? codeEntry(code).action)}`;
 
 export function explainError(error: unknown): string {

@@ -1,7 +1,7 @@
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
-import type { Ask, Progress, Verified } from '../worker/messages.ts';
+import type { Ask, WorkerMessage, Verified } from '../worker/messages.ts';
 import {
   explainError,
   explainFailure,
@@ -82,7 +82,7 @@ function stop(message: string): void {
   showMessage(message);
 }
 
-function takeProgress(progress: Progress): void {
+function takeProgress(progress: WorkerMessage): void {
   if (progress.kind === 'done') return showResult(progress.verified);
   if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
   if (progress.kind === 'inside') return showInside(progress.row, progress.html);

@@ -1,5 +1,5 @@
 import { countBytes } from '../sources.ts';
-import type { Ask, Describe, Help, KeyFile, Progress, Request, Start } from '../worker/messages.ts';
+import type { Ask, Describe, Help, KeyFile, WorkerMessage, Request, Start } from '../worker/messages.ts';
 import { explainFailure } from './elements.ts';
 
 declare const WORKER_CODE: string;
@@ -18,10 +18,13 @@ export type Session = {
 };
 
 /** Starts a worker. Its code is part of the page, so nothing is loaded. */
-function startWorker(onProgress: (progress: Progress) => void, onError: (message: string) => void): Worker {
+function startWorker(
+  onProgress: (progress: WorkerMessage) => void,
+  onError: (message: string) => void,
+): Worker {
   workerUrl ??= URL.createObjectURL(new Blob([WORKER_CODE], { type: 'text/javascript' }));
   const worker = new Worker(workerUrl);
-  worker.addEventListener('message', ({ data }: MessageEvent<Progress>) => onProgress(data));
+  worker.addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) => onProgress(data));
   worker.addEventListener('error', (event) => onError(event.message || 'the browser did not start a worker'));
   worker.addEventListener('messageerror', () => onError('a message between workers could not be read'));
   return worker;
@@ -45,7 +48,7 @@ export async function requestKeyLines(file: KeyFile): Promise<readonly string[]>
 /** Starts workers on a request. */
 export function startSession(
   request: Request,
-  onProgress: (progress: Progress) => void,
+  onProgress: (progress: WorkerMessage) => void,
   onError: (message: string) => void,
 ): Session {
   const workers: Worker[] = [];

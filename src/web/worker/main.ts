@@ -10,7 +10,7 @@ import {
   type HelperSettings,
   type PartAnswer,
   type PartJob,
-  type Progress,
+  type WorkerMessage,
   type Start,
 } from './messages.ts';
 import { describeKeys, verifyRequest, type VerifiedRequest } from './verify-request.ts';
@@ -20,7 +20,7 @@ import { blobAccess } from '../blob-access.ts';
 
 z.config({ jitless: true }); // the page forbids eval
 
-const post = (message: Progress): void => postMessage(message);
+const post = (message: WorkerMessage): void => postMessage(message);
 
 /** The interval at which reads are reported to the page. */
 const READ_INTERVAL_MS = 100;

@@ -41,7 +41,7 @@ export type PartJob = {
   readonly blob: Blob;
   readonly listed: Listing;
 };
-export type Failure = {
+export type PackedError = {
   readonly code: Code;
   readonly message: string;
   readonly path?: string;
@@ -49,7 +49,7 @@ export type Failure = {
   readonly hint?: string;
 };
 /** Describes an error to another worker; an unexpected error has the code `internal.BUG`. */
-export function packFailure(error: unknown): Failure {
+export function packFailure(error: unknown): PackedError {
   if (!(error instanceof DrillproofError))
     return { code: 'internal.BUG', message: error instanceof Error ? error.message : String(error) };
   const { code, message, path, details = {} } = error;
@@ -59,7 +59,7 @@ export function packFailure(error: unknown): Failure {
 
 export type PartAnswer = { readonly id: number } & (
   | { readonly report: BundleReport }
-  | { readonly failure: Failure }
+  | { readonly failure: PackedError }
 );
 
 export type View = {
@@ -89,7 +89,7 @@ export type Ask = { readonly kind: 'ask'; readonly row: number | 'all' };
 export type Describe = { readonly kind: 'describe'; readonly file: KeyFile };
 
 /** A message of a worker to the page. */
-export type Progress =
+export type WorkerMessage =
   | { readonly kind: 'opened'; readonly bytes: number }
   | { readonly kind: 'planned'; readonly parts: number }
   | { readonly kind: 'part'; readonly done: number }
@@ -97,4 +97,4 @@ export type Progress =
   | { readonly kind: 'done'; readonly verified: Verified }
   | { readonly kind: 'inside'; readonly row: Ask['row']; readonly html: string }
   | { readonly kind: 'keys'; readonly lines: readonly string[] }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  | { readonly kind: 'failed'; readonly failure: PackedError };

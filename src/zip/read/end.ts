@@ -26,7 +26,7 @@ export type DirectoryPlace = {
   readonly usual: boolean;
 };
 
-type Place = Omit<DirectoryPlace, 'usual'>;
+type Records = Omit<DirectoryPlace, 'usual'>;
 
 type End = RecordOf<typeof END>;
 type End64 = RecordOf<typeof END64>;
@@ -51,7 +51,7 @@ export function* locateDirectory(fileBytes: number, limits: Required<ZipLimits>)
   return { ...place, usual: equalBytes(tail.subarray(place.end - fileBytes), usualEnd) };
 }
 
-function readPlace(end: End, tail: Uint8Array, fileBytes: number): Place {
+function readPlace(end: End, tail: Uint8Array, fileBytes: number): Records {
   const locatorAt = tail.length - END.size - END64_LOCATOR.size;
   if (startsRecord(END64_LOCATOR, tail, locatorAt)) {
     const end64 = decodeEnd64(tail, locatorAt, fileBytes - END.size - ZIP64_TAIL_BYTES);
@@ -104,7 +104,7 @@ function assertOneDisk(end: End | End64): void {
   if (end.disk !== 0 || end.directoryDisk !== 0 || end.entriesOnDisk !== end.entries) throw multiDiskError();
 }
 
-function assertAbuts(end: End | End64, recordOffset: number): Place {
+function assertAbuts(end: End | End64, recordOffset: number): Records {
   const place = { entries: end.entries, offset: end.directoryOffset, bytes: end.directoryBytes };
   const directoryEnd = place.offset + place.bytes;
   if (directoryEnd > recordOffset) {
@@ -116,7 +116,7 @@ function assertAbuts(end: End | End64, recordOffset: number): Place {
   return { ...place, end: recordOffset };
 }
 
-function assertWithin(place: Place, limits: Required<ZipLimits>): void {
+function assertWithin(place: Records, limits: Required<ZipLimits>): void {
   if (place.entries > limits.entries) {
     const message = `the archive has ${place.entries} entries, and the limit is ${limits.entries}`;
     throw new LimitError('zip.ENTRIES_EXCEEDED', message);

@@ -54,17 +54,17 @@ describe('drillproof scrub', () => {
     expect((await run(`scrub ${empty}`)).code).toBe(3);
   });
 
-  test('scrub skips young files, and reports the files for which a slice had no time', async () => {
+  test('scrub skips files read recently, and reports the files for which a slice had no time', async () => {
     const { root } = await makeArchive({ mirrors: 3 });
     let nowMs = NOW;
     const ticking = { now: () => (nowMs += 1_000) };
     const line = `scrub ${root} --older-than 30d --for 5s --jobs 1`;
     const counts: number[] = [];
-    while (counts.length < 30 && counts.at(-1) !== 0) counts.push((await callJson(line, ticking)).left);
+    while (counts.length < 30 && counts.at(-1) !== 0) counts.push((await callJson(line, ticking)).unread);
     expect(counts.length).toBeGreaterThan(1);
     expect(counts.at(-1)).toBe(0);
     const last = await call(`scrub ${root} --older-than 30d`, ticking);
-    expect(last.stdout).toMatch(/^young +27 files/m);
+    expect(last.stdout).toMatch(/^recent +27 files/m);
   });
 
   test('scrub repairs files that a trusted key attests from a second archive, and reports the others', async () => {

@@ -267,7 +267,7 @@ describe('a journal', () => {
     const file = partOf(folder);
     await cp(file, `${file}.new`, { preserveTimestamps: true });
     await rename(`${file}.new`, file);
-    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good', young: 0, read: 9 });
+    expect(await scrub({ olderThanMs: DAY })).toMatchObject({ outcome: 'good', recent: 0, read: 9 });
   });
 
   test('can be in another folder, and then nothing is written to the archive', async () => {
@@ -309,7 +309,7 @@ async function scrubSlice(root: string, n: number, limitMs: number, olderThanMs?
     onProgress: (event) => void (event.type === 'read' && read.push(`${event.name}/${event.path}`)),
     ...defined({ olderThanMs }),
   });
-  return { read, remaining: results.reduce((sum, { left }) => sum + left, 0) };
+  return { read, remaining: results.reduce((sum, { unread }) => sum + unread, 0) };
 }
 
 test('scrubs with a time limit read all files over time, oldest first, and report what remains', async () => {
@@ -380,5 +380,5 @@ test('scrubs with a time limit keep what was read when they are aborted', async 
     onProgress: (event: { type: string }) => void (event.type === 'read' && ++reads === 3 && stop.abort()),
   };
   await expect(scrub({ ...how, signal: stop.signal })).rejects.toThrow();
-  expect(await scrub({ olderThanMs: DAY })).toMatchObject({ young: 3, outcome: 'good' });
+  expect(await scrub({ olderThanMs: DAY })).toMatchObject({ recent: 3, outcome: 'good' });
 });

@@ -169,7 +169,7 @@ test('timeStamping on an intermediate is allowed, limits it, and does not replac
   expect(await codesOf(without)).toEqual(['timestamp.CERTIFICATE_INVALID']);
 });
 
-test('the chain is judged at the time of the token, not at that of the verification', async () => {
+test('the chain is verified as of the time of the token, not at that of the verification', async () => {
   const short = tsa.issue('short', {
     by: middle,
     from: '20250101000000Z',

@@ -108,6 +108,15 @@ describe('a fault', () => {
     );
   });
 
+  it.each(['constructor', 'valueOf', '__proto__', 'hasOwnProperty'])(
+    'names the unknown member %s',
+    (name) => {
+      expect(faultsOf(`${HEAD}${name}: {}\n`)).toEqual([
+        [`/${name}`, expect.stringContaining(`unknown member "${name}"`)],
+      ]);
+    },
+  );
+
   it('in a digest is reported once', () => {
     expect(faultsOf(`${HEAD}run: {builds: ['sha256:zz']}\n`)).toHaveLength(1);
   });

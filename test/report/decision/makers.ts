@@ -21,11 +21,11 @@ export const violation = (over: Partial<Violation> = {}): Violation => ({
 });
 
 /** The result of a rule by its violations; without any it passed. */
-export function rule(id: RuleId, violations: readonly Violation[] = [], judged = 3): RuleResult {
+export function rule(id: RuleId, violations: readonly Violation[] = [], examined = 3): RuleResult {
   const worst = (['failed', 'not_checked', 'warned', 'waived'] as const).find((state) =>
     violations.some((violated) => violated.state === state),
   );
-  return { rule: id, state: worst ?? 'passed', judged, violations };
+  return { rule: id, state: worst ?? 'passed', examined, violations };
 }
 
 export const decision = (over: Partial<Decision> = {}): Decision =>

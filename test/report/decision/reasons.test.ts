@@ -86,7 +86,7 @@ it('the action of a violation does not claim authentic evidence when the rule is
 
 const RULE_IDS = Object.keys(RULES) as readonly RuleId[];
 const rulesWith = (states: readonly RuleState[]) =>
-  states.map((state, at) => ({ rule: RULE_IDS[at]!, state, judged: 1, violations: [] }));
+  states.map((state, at) => ({ rule: RULE_IDS[at]!, state, examined: 1, violations: [] }));
 
 it.each([
   ['yes', ['passed', 'passed'], 'YES: 2 of 2 rules hold for 1 input'],

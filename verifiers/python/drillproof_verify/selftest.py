@@ -25,7 +25,7 @@ _IDENTIFIERS = {
 }
 
 _KINDS = ("hex base64url strict-json canonical-json identifiers paths archives bundle-manifests dsse bundles"
-          " export-manifests der-signatures signatures key-files trust-stores judge-key attestations exports"
+          " export-manifests der-signatures signatures key-files trust-stores check-key attestations exports"
           " receipts")
 
 def _verdict(found, coverage=False):
@@ -83,7 +83,7 @@ def _answer(kind, case):
             rows = sorted(trust.TrustStore(case["base64"]).keys.items())
             details = {"keys": [{"issuer": issuer, "keyId": kid, "purposes": sorted(set(key.purposes)),
                                  "compromised": key.compromised} for (issuer, kid), key in rows]}
-        case "judge-key":
+        case "check-key":
             claims = case["statement"]
             _, faults, notes, unchecked = store.judge(claims, claims["purpose"], claims, claims.get("asOfMs"))
             details = {"valid": not faults, "codes": sorted(faults | notes), "unchecked": unchecked}

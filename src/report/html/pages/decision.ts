@@ -41,7 +41,7 @@ const RULE_COLUMNS: readonly ItemColumn<RuleResult>[] = [
   ['Rule', ({ rule }) => html`<code>${rule}</code>`],
   ['What a pass states', ({ rule }) => RULES[rule].title],
   ['State', ({ state }) => renderRuleState(state)],
-  ['Subjects', ({ judged }) => count(judged), 'number'],
+  ['Subjects', ({ examined }) => count(examined), 'number'],
 ];
 const INPUT_COLUMNS: readonly ItemColumn<EvaluatedInput>[] = [
   ['Input', ({ name }) => quote(name)],

@@ -24,7 +24,7 @@ const MEANING: Readonly<Record<ScrubReport['outcome'], string>> = {
 
 const CAVEATS = [
   'A scrub compares stored bytes with their digests. It does not say that a drill passed.',
-  'Files that were skipped or left for another run were not read this time.',
+  'Files that were skipped or unread for another run were not read this time.',
   'The journal of a scrub records when files were read. It is not a proof.',
 ] as const;
 
@@ -36,7 +36,7 @@ const MIRROR_COLUMNS: readonly ItemColumn<ScrubReport['results'][number]>[] = [
   ['Files', ({ files }) => count(files), 'number'],
   ['Read', ({ read }) => count(read), 'number'],
   ['Bytes read', ({ readBytes }) => count(readBytes), 'number'],
-  ['Left', ({ left }) => count(left), 'number'],
+  ['Unread', ({ unread }) => count(unread), 'number'],
 ];
 
 const FAULT_COLUMNS: readonly ItemColumn<ScrubReport['faults'][number]>[] = [
@@ -84,8 +84,8 @@ const factsOf = (report: ScrubReport) =>
     ['Unreadable', count(report.outcomes.unreadable)],
     ['Not read to the end', count(report.outcomes.unread)],
     ['Read', `${countNoun(report.read, 'file')}, ${size(report.readBytes)}`],
-    ['Skipped as read not long ago', countNoun(report.young, 'file')],
-    ['Left for another run', `${countNoun(report.left, 'file')}, ${size(report.leftBytes)}`],
+    ['Skipped as read not long ago', countNoun(report.recent, 'file')],
+    ['Left for another run', `${countNoun(report.unread, 'file')}, ${size(report.unreadBytes)}`],
     ['Run', report.run && html`${quote(report.run.name)}, ${countNoun(report.run.workers.length, 'worker')}`],
     ['Strays', report.strays.length === 0 ? undefined : report.strays.map((name) => html`${quote(name)} `)],
   ] as const;

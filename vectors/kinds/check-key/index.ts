@@ -4,8 +4,8 @@ import { names, purposes } from './names.ts';
 import { scopes } from './scopes.ts';
 import { certificates, revocations, windows } from './times.ts';
 
-export const judgeKeys: Kind<Input, Expected> = {
-  name: 'judge-key',
+export const checkKeys: Kind<Input, Expected> = {
+  name: 'check-key',
   about: 'a trust store and what a statement claims, and whether a key is valid for it',
   clause: 'formats §3',
   input: inputSchema,
