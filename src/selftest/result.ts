@@ -144,6 +144,10 @@ export const CASE_KINDS: Readonly<Record<string, Kind>> = {
   ...policiesKinds,
 };
 
+/** Looks up a kind that others may have added; `undefined` for an unknown one. */
+export const findCaseKind = (kind: string): Kind | undefined =>
+  Object.hasOwn(CASE_KINDS, kind) ? CASE_KINDS[kind] : undefined;
+
 /** Runs a case in every way. `platform` names the primitives in use. */
 export async function runCase(
   kind: string,

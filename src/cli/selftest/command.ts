@@ -23,7 +23,7 @@ import { ANSWERS, execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
   type CaseResult,
   joinReports,
-  CASE_KINDS,
+  findCaseKind,
   toPlain,
   runCase,
   selftestReport,
@@ -124,7 +124,7 @@ async function testInProcess(cli: Cli, rows: readonly Row[]): Promise<SelftestRe
   const results: CaseResult[] = [];
   for (const { kind, testCase } of rows) {
     cli.signal.throwIfAborted();
-    const tests = CASE_KINDS[kind];
+    const tests = findCaseKind(kind);
     if (tests === undefined)
       results.push({ kind, id: testCase.id, way: platform.name, state: 'unsupported' });
     else results.push(...(await runCase(kind, testCase, tests, platform.name)));
@@ -159,7 +159,7 @@ async function testCommand(
 /** Verifies the folder of one case by the protocol of `--exec` (docs/formats/selftest.md). */
 async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
-  const [outcome] = (await CASE_KINDS[kind]?.outcomes(input, 1))?.values() ?? [];
+  const [outcome] = (await findCaseKind(kind)?.outcomes(input, 1))?.values() ?? [];
   if (outcome === undefined || isUnsupported(outcome)) {
     cli.exitCode = ANSWERS.unsupported;
     return;

@@ -157,8 +157,8 @@ async function fewVectors(folder: string): Promise<void> {
   }
 }
 
-it('selftest case exits with 77 for an unknown kind', async () => {
-  const unknown = { protocol: 1, kind: 'other', id: 'a', input: {}, files: {} };
+it.each(['other', 'constructor'])('selftest case exits with 77 for the unknown kind %s', async (kind) => {
+  const unknown = { protocol: 1, kind, id: 'a', input: {}, files: {} };
   await writeFile(dir.path('case.json'), JSON.stringify(unknown));
   expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
 });
