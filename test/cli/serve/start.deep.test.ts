@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeFolder } from '../../support/folder.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { collectResult, drillproof, start } from '../make.ts';
+
+const postgres = await startPostgres();
+const folder = await makeFolder();
+const path = (name: string): string => join(folder, name);
+let url: URL;
+
+const openssl = (line: string): void =>
+  void execFileSync('openssl', line.split(' '), { cwd: folder, stdio: 'ignore' });
+
+/** Makes an authority and, signed by it, a certificate for localhost. */
+function makeCertificate(name: string): void {
+  const key = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+  openssl(`req -x509 ${key} -keyout ${name}-ca.key -out ${name}-ca.pem -days 2 -subj /CN=${name}`);
+  openssl(
+    `req ${key} -keyout ${name}.key -out ${name}.csr -subj /CN=localhost -addext subjectAltName=DNS:localhost`,
+  );
+  openssl(
+    `x509 -req -in ${name}.csr -CA ${name}-ca.pem -CAkey ${name}-ca.key -days 2 -copy_extensions copy -out ${name}.pem`,
+  );
+}
+
+beforeAll(async () => {
+  const database = await postgres.database();
+  url = new URL(database);
+  url.hostname = 'localhost';
+  makeCertificate('right');
+  makeCertificate('wrong');
+  const [{ data_directory: data } = {}] = await postgres.query(database, 'SHOW data_directory');
+  const place = join(String(data), 'tls');
+  const { uid, gid } = statSync(String(data));
+  mkdirSync(place);
+  for (const name of ['right.pem', 'right.key']) {
+    execFileSync('install', ['-m', '0600', path(name), join(place, name)]);
+    chownSync(join(place, name), uid, gid);
+  }
+  chownSync(place, uid, gid);
+  for (const setting of [
+    `ssl_cert_file = '${place}/right.pem'`,
+    `ssl_key_file = '${place}/right.key'`,
+    'ssl = on',
+  ])
+    await postgres.query(database, `ALTER SYSTEM SET ${setting}`);
+  await postgres.query(database, 'SELECT pg_reload_conf()');
+});
+
+const running: ReturnType<typeof start>[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+const withOptions = (options: Readonly<Record<string, string>>, at = url): string =>
+  `${at.href}?${new URLSearchParams(options).toString()}`;
+
+/** Starts a command and collects its log until it ends. */
+function begin(words: string, DATABASE_URL: string, env = {}) {
+  const child = start(`${words} --data ${path('data')}`, { env: { DATABASE_URL, ...env } });
+  running.push(child);
+  const result = collectResult(child);
+  let log = '';
+  child.stderr.on('data', (chunk) => (log += String(chunk)));
+  return { child, result, log: () => log };
+}
+
+const SERVE = 'serve --port 0';
+const VERIFYING = { sslmode: 'verify-full', sslrootcert: path('right-ca.pem') };
+
+describe('serve on PostgreSQL with TLS', () => {
+  it.each(['verify-full', 'require'])(
+    'sslmode=%s with the right authority encrypts every connection',
+    async (sslmode) => {
+      const { child, result, log } = begin(SERVE, withOptions({ ...VERIFYING, sslmode }));
+      await expect.poll(log, { timeout: 20_000 }).toContain('serve.started');
+      const used =
+        'SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = $1';
+      expect(await postgres.query(url.href, used, ['drillproof'])).toEqual([{ ssl: true }]);
+      child.kill('SIGTERM');
+      const { code, stderr } = await result;
+      expect([code, stderr.includes('SECURITY WARNING')]).toEqual([0, false]);
+    },
+  );
+
+  const byAddress = (): URL => Object.assign(new URL(url), { hostname: '127.0.0.1' });
+  it.each([
+    [
+      'another authority',
+      () => withOptions({ ...VERIFYING, sslrootcert: path('wrong-ca.pem') }),
+      'SIGNATURE|CERT',
+    ],
+    [
+      'another authority, with sslmode=require',
+      () => withOptions({ sslmode: 'require', sslrootcert: path('wrong-ca.pem') }),
+      'SIGNATURE|CERT',
+    ],
+    ['no authority', () => withOptions({ sslmode: 'verify-full' }), 'SIGNATURE|CERT'],
+    [
+      'a host that the certificate does not name',
+      () => withOptions(VERIFYING, byAddress()),
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ],
+    [
+      'a file that is missing',
+      () => withOptions({ ...VERIFYING, sslrootcert: path('none.pem') }),
+      'file of certificates',
+    ],
+  ])('%s ends the start at once with 2', async (_what, address, reason) => {
+    const { code, stderr } = await drillproof(`${SERVE} --data ${path('data')}`, {
+      env: { DATABASE_URL: address() },
+    });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(new RegExp(`^drillproof: server\\.CONFIG_INVALID: [^\\n]*(${reason})`));
+    expect(stderr).not.toContain(postgres.password);
+  });
+
+  it('a wrong password and a missing database end the start at once with 2', async () => {
+    const [password, name] = [new URL(url), new URL(url)];
+    password.password = 'wrong';
+    name.pathname = '/nowhere';
+    for (const { href: DATABASE_URL } of [password, name]) {
+      const { code, stderr } = await drillproof(`${SERVE} --data ${path('data')}`, { env: { DATABASE_URL } });
+      expect([code, stderr.includes('start.waiting')]).toEqual([2, false]);
+    }
+  });
+});
+
+it('a server whose clock differs from that of the database does not start', async () => {
+  writeFileSync(
+    path('clock.mjs'),
+    'const now = Date.now; Date.now = () => now() + Number(process.env.TEST_CLOCK_MS);',
+  );
+  for (const TEST_CLOCK_MS of ['3600000', '-3600000']) {
+    const env = { DATABASE_URL: url.href, NODE_OPTIONS: `--import ${path('clock.mjs')}`, TEST_CLOCK_MS };
+    const { code, stderr } = await drillproof(`${SERVE} --data ${path('data')} --wait-for 1s`, { env });
+    expect(code).toBe(3);
+    expect(stderr).toContain('drillproof: server.CLOCK_JUMPED: ');
+  }
+});
+
+it('a server and a worker that start before their database wait for it, and then work', async () => {
+  await postgres.stop('SIGINT');
+  const both = [begin(SERVE, url.href), begin('worker', url.href)];
+  for (const { log } of both) await expect.poll(log, { timeout: 20_000 }).toContain('ECONNREFUSED');
+  await postgres.start();
+  for (const { log } of both) await expect.poll(log, { timeout: 30_000 }).toMatch(/(serve|worker)\.started/);
+  for (const { child, result } of both) {
+    child.kill('SIGTERM');
+    expect((await result).code).toBe(0);
+  }
+});
