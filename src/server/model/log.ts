@@ -45,12 +45,13 @@ const MAX_TEXT = 4_000;
 const MAX_CAUSES = 5;
 
 /**
- * Secrets that messages of other rooms and of libraries may contain: tokens, user and password of an address, the query of
+ * Secrets that messages of other rooms and of libraries may contain: tokens, private keys, user and password of an address, the query of
  * an address (which makes an upload address a credential), and the value of a header or member with such a name. Repeats
  * that can begin anywhere are bounded, because a long text without a match would take minutes.
  */
 const SECRETS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/dp_[A-Za-z0-9_-]{20,}/g, 'dp_[redacted]'],
+  [/(PRIVATE KEY-----)[^-]+/g, '$1[redacted]'],
   [/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]'],
   [/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"']+@/gi, '$1[redacted]@'],
   [/(https?:\/\/[^\s?"'<>]{1,2000})\?[^\s"'<>]*/gi, '$1?[redacted]'],

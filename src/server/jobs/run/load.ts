@@ -1,9 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import * as z from 'zod/mini';
 import { checkArguments, TEXT } from '../../../bytes/arguments.ts';
+import { typeValue } from '../../../contract/type-value.ts';
+import { DrillproofError } from '../../../errors.ts';
 import { createProgramRunner, readProgram } from './program.ts';
-import { configError, isKind, type Runner, runnerKinds } from './runner.ts';
+import { describeFirst, kindsSchema, type Runner } from './runner.ts';
+
+const configError = (message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError('server.CONFIG_INVALID', message, { cause });
+
+const moduleSchema = z.looseObject({
+  kinds: kindsSchema,
+  run: z.custom<Runner['run']>((value) => typeof value === 'function', 'must be a function'),
+});
 
 /**
  * Checks what a module exports as `runner`.
@@ -11,34 +22,10 @@ import { configError, isKind, type Runner, runnerKinds } from './runner.ts';
  * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function checkRunner(value: unknown, name: string): Runner {
-  if (typeof value !== 'object' || value === null)
-    throw configError(`${name} does not export an object named "runner"`);
-  const run: unknown = 'run' in value ? value.run : undefined;
-  if (typeof run !== 'function') throw configError(`the runner of ${name} has no function "run"`);
-  const kinds: unknown = 'kinds' in value ? value.kinds : undefined;
-  if (!Array.isArray(kinds) || kinds.length === 0)
-    throw configError(`the runner of ${name} has no list of "kinds"`);
-  const unknown = kinds.findIndex((kind) => !isKind(kind));
-  if (unknown >= 0) {
-    const kind = JSON.stringify(kinds[unknown]) ?? 'undefined';
-    throw configError(
-      `the runner of ${name} names the kind ${kind}; the known kinds are ${runnerKinds.join(', ')}`,
-    );
-  }
-  return {
-    kinds: [...new Set(kinds.filter(isKind))],
-    run: async (job, context) => run.call(value, job, context),
-  };
-}
-
-async function importModule(path: string): Promise<object> {
-  try {
-    return await import(pathToFileURL(resolve(path)).href);
-  } catch (cause) {
-    const reason =
-      cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
-    throw configError(`the runner ${path} cannot be loaded: ${reason}`, cause);
-  }
+  const { data, error } = typeValue(moduleSchema, value);
+  if (error !== undefined) throw configError(`the export "runner" of ${name}: ${describeFirst(error)}`);
+  const { kinds, run } = data;
+  return { kinds: [...new Set(kinds)], run: async (job, context) => run.call(value, job, context) };
 }
 
 /**
@@ -60,6 +47,10 @@ export async function loadRunner(
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) throw configError(`the runner ${path} does not exist`);
   if (stats.isDirectory()) return createProgramRunner(await readProgram(path, env));
-  const module = await importModule(path);
+  const module: object = await import(pathToFileURL(resolve(path)).href).catch((cause: unknown) => {
+    const reason =
+      cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
+    throw configError(`the runner ${path} cannot be loaded: ${reason}`, cause);
+  });
   return checkRunner('runner' in module ? module.runner : undefined, path);
 }

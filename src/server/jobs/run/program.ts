@@ -4,19 +4,17 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
-import { type JsonObject, type JsonValue, parseJson } from '../../../bytes/json/parse.ts';
+import { parseJson } from '../../../bytes/json/parse.ts';
 import type { Code } from '../../../codes/catalogue.ts';
-import { DrillproofError } from '../../../errors.ts';
-import { errnoOf } from '../../../node/fs-errors.ts';
 import { typeValue } from '../../../contract/type-value.ts';
+import { DrillproofError } from '../../../errors.ts';
 import { waitFor } from '../handler.ts';
 import {
-  configError,
-  isKind,
+  describeFirst,
+  kindsSchema,
   type Runner,
   type RunnerContext,
   type RunnerJob,
-  type RunnerKind,
   type RunnerOutcome,
   type RunnerProgress,
 } from './runner.ts';
@@ -27,57 +25,66 @@ const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_EVENT_BYTES = 16 * MAX_LINE_BYTES;
 const MAX_EVENTS = 10_000; // each progress is written to the store
 const HELLO_MS = 60_000;
+const PROBE_GRACE_MS = 5_000;
 /** The time for what a program started to close its output, after the program has ended and after they were killed. */
 const DRAIN_MS = 2_000;
 const KILLED_MS = 200;
 /** Shorter values would be removed from words that only contain them. */
 const MIN_SECRET_LENGTH = 8;
+// The settings of the worker, such as the password of its database, are not passed on.
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
 
-const namesSchema = z._default(z.array(z.string().check(z.minLength(1))), []);
+const runnerError = (code: Code, message: string, cause?: unknown): DrillproofError =>
+  new DrillproofError(code, cause instanceof Error ? `${message}: ${cause.message}` : message, { cause });
+
+function parse<T>(bytes: Uint8Array, schema: z.ZodMiniType<T>, code: Code, name: string): T {
+  let value: unknown;
+  try {
+    value = parseJson(bytes);
+  } catch (cause) {
+    throw runnerError(code, `${name} cannot be read`, cause);
+  }
+  const { data, error } = typeValue(schema, value);
+  if (error !== undefined) throw runnerError(code, `${name}: ${describeFirst(error)}`);
+  return data;
+}
+
+const nameSchema = z.string().check(z.minLength(1));
 /** The file `runner.json` of a folder (docs/server/runners.md). */
 const programSchema = z.strictObject({
-  command: z.array(z.string().check(z.minLength(1))).check(z.minLength(1)),
-  environment: namesSchema,
-  secrets: namesSchema,
+  command: z.array(nameSchema).check(z.minLength(1)),
+  environment: z._default(z.array(nameSchema), []),
+  secrets: z._default(z.array(nameSchema), []),
 });
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** A program that does work, once for each job. */
 export type Program = {
   readonly folder: string;
   readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Env;
   readonly secrets: Readonly<Record<string, string>>;
   /** The time for the first line, in milliseconds; default 60,000. */
   readonly helloMs?: number;
 };
 
-// The settings of the worker, such as the password of its database, are not passed on.
-const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-const selectEnv = (env: Env, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+const select = (env: Env, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, env[name] ?? '']).filter(([, value]) => value !== ''));
 
 /** Reads the program of a folder. @throws DrillproofError `server.CONFIG_INVALID` */
 export async function readProgram(folder: string, env: Env): Promise<Program> {
   const path = join(folder, 'runner.json');
-  const value = await readFile(path)
-    .then((bytes) => parseJson(bytes))
-    .catch((error: Error) => {
-      throw configError(`${path} cannot be read: ${error.message}`, error);
-    });
-  const { data, error } = typeValue(programSchema, value);
-  if (data === undefined) throw configError(`${path}: ${firstIssue(error)}`);
-  const short = data.secrets.find((name) => (env[name] ?? '').length < MIN_SECRET_LENGTH);
+  const code = 'server.CONFIG_INVALID';
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw runnerError(code, `${path} cannot be read`, cause);
+  });
+  const { command, environment, secrets: names } = parse(bytes, programSchema, code, path);
+  const short = names.find((name) => (env[name] ?? '').length < MIN_SECRET_LENGTH);
   if (short !== undefined)
-    throw configError(`the variable ${short}, a secret of ${path}, has fewer than 8 characters`);
-  return {
-    folder: resolve(folder),
-    command: data.command,
-    env: selectEnv(env, [...PASSED_ON, ...data.environment]),
-    secrets: selectEnv(env, data.secrets),
-  };
+    throw runnerError(code, `the variable ${short}, a secret of ${path}, has fewer than 8 characters`);
+  const passedOn = select(env, [...PASSED_ON, ...environment]);
+  return { folder: resolve(folder), command, env: passedOn, secrets: select(env, names) };
 }
 
 // The guard ends the process group of a program: at a request, and when the worker dies. Both close its standard input.
@@ -94,14 +101,14 @@ function killGroup(pid: number): void {
   }
 }
 
-type Place = { readonly folder: string; readonly graceMs: number };
-
 type Started = Awaited<ReturnType<typeof launch>>;
 
-async function launch({ command: [file = '', ...words], folder, env }: Program, place: Place) {
+/** Starts a program and its guard. @throws what `spawn` throws or emits */
+async function launch({ command, folder: cwd, env }: Program, graceMs: number, folder = '') {
+  const [file = '', ...words] = command;
   const child = spawn(file, words, {
-    cwd: folder,
-    env: { ...env, ...(place.folder !== '' && { TMPDIR: place.folder }) },
+    cwd,
+    env: { ...env, ...(folder !== '' && { TMPDIR: folder }) },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
@@ -112,15 +119,13 @@ async function launch({ command: [file = '', ...words], folder, env }: Program, 
     throw new DrillproofError('internal.BUG', 'a started program has no process or no descriptor 3');
   const [exit, closed] = [once(child, 'exit'), once(child, 'close')];
   stdin.on('error', () => undefined); // it may end without reading
-  const facts = ['-c', GUARD, 'sh', String(pid), String(Math.ceil(place.graceMs / 100)), place.folder];
+  const facts = ['-c', GUARD, 'sh', String(pid), String(Math.ceil(graceMs / 100)), folder];
   const guard = spawn('/bin/sh', facts, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  await once(guard, 'spawn').catch((error: unknown) => {
-    killGroup(pid);
-    throw error;
-  });
-  guard.once('exit', () => {
+  const killUnlessEnded = (): void => {
     if (child.exitCode === null && child.signalCode === null) killGroup(pid);
-  });
+  };
+  guard.stdin.on('error', () => undefined);
+  guard.once('exit', killUnlessEnded).once('error', killUnlessEnded);
   const drain = async (ms: number): Promise<void> => {
     const drained = new AbortController();
     await Promise.race([closed, waitFor(ms, drained.signal)]);
@@ -148,29 +153,18 @@ async function launch({ command: [file = '', ...words], folder, env }: Program, 
   };
 }
 
-const runnerError = (code: Code, message: string, cause?: unknown): DrillproofError =>
-  new DrillproofError(code, message, { cause });
-
 function assertSize(size: number, limit: number, what: string): void {
   if (size > limit) throw runnerError('runner.TOO_LARGE', `there are more than ${limit} ${what}`);
 }
 
-const firstIssue = (error: z.core.$ZodError | undefined): string => {
-  const [issue] = error?.issues ?? [];
-  return [issue?.path.join('.'), issue?.message].filter((word) => word).join(': ');
-};
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Calls `take` with each line. @throws DrillproofError `runner.TOO_LARGE`, by `fail` */
+/** Calls `take` with each line, and `fail` with what it throws or `runner.TOO_LARGE`; then the rest is discarded. */
 function readLines(stream: Readable, take: (line: Uint8Array) => void, fail: (error: unknown) => void): void {
   let rest: Buffer = Buffer.alloc(0);
-  let [bytes, lines] = [0, 0];
+  let [bytes, lines, failed] = [0, 0, false];
   stream.on('data', (chunk: Buffer) => {
+    if (failed) return;
     try {
-      bytes += chunk.length;
-      assertSize(bytes, MAX_EVENT_BYTES, 'bytes on descriptor 3');
+      assertSize((bytes += chunk.length), MAX_EVENT_BYTES, 'bytes on descriptor 3');
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
         assertSize(end, MAX_LINE_BYTES, 'bytes in a line on descriptor 3');
@@ -180,155 +174,108 @@ function readLines(stream: Readable, take: (line: Uint8Array) => void, fail: (er
       }
       assertSize(rest.length, MAX_LINE_BYTES, 'bytes in a line on descriptor 3');
     } catch (error) {
-      rest = Buffer.alloc(0);
+      failed = true;
       fail(error);
     }
   });
 }
 
-const helloSchema = z.looseObject({ v: z.array(z.int()), kinds: z.array(z.string()).check(z.minLength(1)) });
-
-function parseLine(line: Uint8Array, code: Code): JsonValue {
-  try {
-    return parseJson(line);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'invalid';
-    throw runnerError(code, `a line on descriptor 3 is not JSON: ${why}`, cause);
-  }
-}
-
-/** Parses the first line of a program: the versions of the protocol and the kinds of work that it has. */
-function parseHello(line: Uint8Array): readonly RunnerKind[] {
-  const code = 'runner.HELLO_INVALID';
-  const { data, error } = typeValue(helloSchema, parseLine(line, code));
-  if (data === undefined) throw runnerError(code, `the first line on descriptor 3: ${firstIssue(error)}`);
-  if (!data.v.includes(VERSION))
-    throw runnerError(code, `it has version ${data.v.join(', ') || 'none'} of the protocol, not ${VERSION}`);
-  const unknown = data.kinds.find((kind) => !isKind(kind));
-  if (unknown !== undefined) throw runnerError(code, `it names the unknown kind ${JSON.stringify(unknown)}`);
-  return [...new Set(data.kinds.filter(isKind))];
-}
-
-type RunnerEvent = { readonly name: string; readonly value: JsonObject | string };
-
-/** Parses `{"progress":{…}}`, `{"result":{…}}`, or `{"result":"FILE"}`. */
-function parseEvent(line: Uint8Array): RunnerEvent {
-  const code = 'runner.EVENT_INVALID';
-  const event = parseLine(line, code);
-  const [[name, value] = ['', null], ...others] = isObject(event) ? Object.entries(event) : [];
-  const isText = typeof value === 'string' && name === 'result';
-  if (others.length > 0 || !['progress', 'result'].includes(name) || !(isText || isObject(value)))
-    throw runnerError(code, 'a line on descriptor 3 is neither a progress nor a result');
-  return { name, value };
-}
+const helloSchema = z.looseObject({
+  v: z.array(z.int()).check(z.refine((versions) => versions.includes(VERSION), 'must have version 1')),
+  kinds: kindsSchema,
+});
+const eventSchema = z.union([
+  z.strictObject({ progress: z.looseObject({}) }),
+  z.strictObject({ result: z.union([z.string(), z.looseObject({})]) }),
+]);
+const LINE = 'a line on descriptor 3';
 
 type Work = { readonly job: RunnerJob; readonly context: RunnerContext };
-type Heard = { kinds?: readonly RunnerKind[]; result?: JsonObject | string; fault?: unknown };
-
-/** Writes the secrets into a file, and builds the document of a job, which names it. */
-async function buildDocument({ secrets }: Program, { job, context: { folder } }: Work): Promise<object> {
-  const path = join(folder, 'secrets.json');
-  const hasSecrets = Object.keys(secrets).length > 0;
-  if (hasSecrets) await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
-  return { v: VERSION, ...job, folder, ...(hasSecrets && { secrets: path }) };
-}
-
-type Listening = {
-  readonly work: Work | undefined;
-  readonly document: object | undefined;
-  readonly redactor: Redactor;
-  readonly started: Pick<Started, 'send' | 'stop'>;
+type Heard = {
+  kinds?: Runner['kinds'];
+  result?: object | string;
+  fault?: unknown;
+  stored: Promise<void>;
 };
 
-/** Takes the lines of a program. The first fault stops it; without work, the first line does. */
-function listenTo({ work, document, redactor, started }: Listening) {
-  const heard: Heard = {};
-  let stored: Promise<void> = Promise.resolve();
+/** Hears a program: its kinds, and then, if there is work, its progress and its result. The first fault stops it. */
+function listen(started: Started, heard: Heard, redactor: Redactor, work?: Work & { document: object }) {
   const fail = (error: unknown): void => {
     heard.fault ??= error;
     started.stop();
   };
   const greet = (line: Uint8Array): void => {
-    heard.kinds = parseHello(line);
-    if (work === undefined || document === undefined) return started.stop();
+    heard.kinds = [...new Set(parse(line, helloSchema, 'runner.HELLO_INVALID', LINE).kinds)];
+    if (work === undefined) return started.stop();
     const { kind } = work.job;
     if (!heard.kinds.includes(kind)) throw runnerError('runner.HELLO_INVALID', `it does not do ${kind}`);
-    started.send(document);
-  };
-  const report = async (facts: JsonValue): Promise<void> => {
-    if (heard.fault === undefined) await work?.context.progress(redactor.value(facts) as RunnerProgress);
+    started.send(work.document);
   };
   const take = (line: Uint8Array): void => {
-    if (heard.fault !== undefined) return;
     if (heard.kinds === undefined) return greet(line);
-    if (work === undefined) return;
-    const { name, value } = parseEvent(line);
+    if (work === undefined || heard.fault !== undefined) return;
     if (heard.result !== undefined)
-      throw runnerError('runner.EVENT_INVALID', `it wrote a ${name} after its result`);
-    if (name === 'result') heard.result = value;
-    else stored = stored.then(() => report(value)).catch(fail);
+      throw runnerError('runner.EVENT_INVALID', 'it wrote a line after its result');
+    const event = parse(line, eventSchema, 'runner.EVENT_INVALID', LINE);
+    if ('result' in event) return void (heard.result = event.result);
+    const facts = redactor.value(event.progress) as RunnerProgress;
+    const report = async () => heard.fault ?? (await work.context.progress(facts));
+    heard.stored = heard.stored.then(report).then(() => undefined, fail);
   };
-  return { heard, take, fail, stored: () => stored };
-}
-
-/** Returns what was heard of a program that did what it should, and else throws the reason. */
-function checkHeard(heard: Heard, name: string, failure: string | undefined, work: Work | undefined): Heard {
-  const { kinds, result, fault } = heard;
-  if (fault !== undefined) throw fault;
-  work?.context.signal.throwIfAborted();
-  if (failure !== undefined && (work !== undefined || kinds === undefined))
-    throw runnerError('runner.EXIT', `${name} ended with ${failure}`);
-  if (kinds === undefined)
-    throw runnerError('runner.HELLO_INVALID', `${name} ended without a line on descriptor 3`);
-  if (work !== undefined && result === undefined)
-    throw runnerError('runner.NO_RESULT', `${name} ended without a result`);
-  return heard;
+  readLines(started.events, take, fail);
+  return fail;
 }
 
 /** Starts the program, hears its kinds, and, if there is work, gives it the job and hears the result. */
 async function converse(
   program: Program,
-  work: Work | undefined,
   redactor: Redactor,
   add: (chunk: Buffer) => void,
+  work?: Work,
 ): Promise<Heard> {
-  const { command, helloMs = HELLO_MS } = program;
+  const { command, secrets, helloMs = HELLO_MS } = program;
   const name = basename(command[0] ?? '');
-  const document = work && (await buildDocument(program, work));
-  const place = { folder: work?.context.folder ?? '', graceMs: work?.job.graceMs ?? 5_000 };
-  const started = await launch(program, place).catch((cause: unknown) => {
-    const why = errnoOf(cause) ?? (cause instanceof Error ? cause.message : 'unknown');
-    throw runnerError('runner.NOT_STARTED', `${name} cannot be started: ${why}`, cause);
+  const { job, context: { folder, signal } = {} } = work ?? {};
+  const hasSecrets = folder !== undefined && Object.keys(secrets).length > 0;
+  const path = join(folder ?? '', 'secrets.json');
+  if (hasSecrets) await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
+  const document = { v: VERSION, ...job, folder, ...(hasSecrets && { secrets: path }) };
+  const graceMs = job?.graceMs ?? PROBE_GRACE_MS;
+  const started = await launch(program, graceMs, folder).catch((cause: unknown) => {
+    throw runnerError('runner.NOT_STARTED', `${name} cannot be started`, cause);
   });
-  const { heard, take, fail, stored } = listenTo({ work, document, redactor, started });
-  const timer = setTimeout(() => {
-    if (heard.kinds !== undefined) return;
-    const late = `${name} wrote no line on descriptor 3 within ${helloMs / 1000} s`;
-    fail(runnerError('runner.HELLO_INVALID', late));
+  const heard: Heard = { stored: Promise.resolve() };
+  for (const output of started.outputs) output.on('data', add);
+  const fail = listen(started, heard, redactor, work && { ...work, document });
+  const late = setTimeout(() => {
+    const message = `${name} wrote no line on descriptor 3 within ${helloMs / 1000} s`;
+    if (heard.kinds === undefined) fail(runnerError('runner.HELLO_INVALID', message));
   }, helloMs);
-  const signal = work?.context.signal;
   signal?.addEventListener('abort', started.stop, { once: true });
   if (signal?.aborted === true) started.stop();
-  for (const output of started.outputs) output.on('data', add);
-  readLines(started.events, take, fail);
   const failure = await started.end();
-  clearTimeout(timer);
-  signal?.removeEventListener('abort', started.stop);
-  await stored();
-  return checkHeard(heard, name, failure, work);
+  clearTimeout(late);
+  await heard.stored;
+  if (heard.fault !== undefined) throw heard.fault;
+  signal?.throwIfAborted();
+  if (failure !== undefined && (work !== undefined || heard.kinds === undefined))
+    throw runnerError('runner.EXIT', `${name} ended with ${failure}`);
+  if (heard.kinds === undefined)
+    throw runnerError('runner.HELLO_INVALID', `${name} ended without a line on descriptor 3`);
+  if (work !== undefined && heard.result === undefined)
+    throw runnerError('runner.NO_RESULT', `${name} ended without a result`);
+  return heard;
 }
 
 /** Reads the result that a program named by its file in the folder of the job. */
-async function readResult(folder: string, result: JsonObject | string | undefined): Promise<JsonValue> {
-  if (typeof result !== 'string') return result ?? null;
+async function readResult(folder: string, result: object | string | undefined): Promise<unknown> {
+  if (typeof result !== 'string') return result;
   try {
     const path = join(folder, result);
-    const { size } = await stat(path);
-    assertSize(size, MAX_EVENT_BYTES, `bytes in ${result}`);
+    assertSize((await stat(path)).size, MAX_EVENT_BYTES, 'bytes');
     return parseJson(await readFile(path));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unknown';
-    throw runnerError('runner.EVENT_INVALID', `the result file ${result} cannot be read: ${why}`, cause);
+    throw runnerError('runner.EVENT_INVALID', `the result file ${result} cannot be read`, cause);
   }
 }
 
@@ -338,23 +285,24 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
   const attend = async (work?: Work): Promise<Heard> => {
     const tail = createTail(redactor);
     try {
-      return await converse(program, work, redactor, (chunk) => tail.add(chunk));
+      return await converse(program, redactor, (chunk) => tail.add(chunk), work);
     } catch (error) {
       if (!(error instanceof DrillproofError)) throw error;
-      const last = tail.read().trimEnd().split('\n').at(-1);
+      const last = tail.read().trimEnd().split('\n').at(-1) ?? '';
       tail.add(Buffer.from(`drillproof: ${error.code}: ${error.message}\n`));
-      if (work !== undefined || !last) throw error;
-      throw runnerError(error.code, `${error.message}; its last output: ${last.slice(0, 200)}`, error);
+      if (work !== undefined || last === '') throw error;
+      throw runnerError(error.code, `${error.message}; its last output: ${last.slice(0, 200)}`);
     } finally {
       await work?.context.log(tail.read());
     }
   };
+  const { kinds = [] } = await attend();
   return {
-    kinds: (await attend()).kinds ?? [],
+    kinds,
     async run(job, context) {
       const { result } = await attend({ job, context });
-      const outcome = redactor.value(await readResult(context.folder, result));
-      return outcome as RunnerOutcome; // like that of a module, it is checked by the caller
+      // Like the value that a module returns, it is checked by the caller.
+      return redactor.value(await readResult(context.folder, result)) as RunnerOutcome;
     },
   };
 }

@@ -16,8 +16,6 @@ import type { WorldSession } from '../../../contract/resources/session.ts';
 import { typeValue } from '../../../contract/type-value.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { operationError } from '../handler.ts';
-import { defined } from '../../../bytes/arguments.ts';
-import { DrillproofError } from '../../../errors.ts';
 
 /** The kinds of work of a host's program (control API, Operation). */
 export const runnerKinds = ['authoring.turn', 'run.rerun'] as const;
@@ -173,15 +171,15 @@ export function parseOutcome<S extends RunnerSuccess>(
   return { outcome: typed.data };
 }
 
+/** Describes the first fault of a value: its place and what it must be. */
+export const describeFirst = ({ issues: [issue] }: Pick<z.core.$ZodError, 'issues'>): string =>
+  [issue?.path.join('.'), issue?.message ?? 'invalid'].filter((word) => word).join(': ');
+
 /** Parses the progress that a runner reports. @throws TypeError when it is malformed */
 export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T {
   const typed = typeValue(schema, reported);
   if (typed.success) return typed.data;
-  const [issue] = typed.error.issues;
-  throw new TypeError(`progress: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+  throw new TypeError(`progress: ${describeFirst(typed.error)}`);
 }
 
-export const configError = (message: string, cause?: unknown): DrillproofError =>
-  new DrillproofError('server.CONFIG_INVALID', message, defined({ cause }));
-
-export const isKind = (kind: unknown): kind is RunnerKind => runnerKinds.some((each) => each === kind);
+export const kindsSchema = z.array(z.enum(runnerKinds)).check(z.minLength(1));

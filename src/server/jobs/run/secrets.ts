@@ -1,28 +1,25 @@
-import type { JsonValue } from '../../../bytes/json/parse.ts';
 import { hideLikelySecrets } from '../../model/log.ts';
-
-const HIDDEN = '[redacted]';
 
 /** Removes known secrets from the events and the log of a program. */
 export type Redactor = {
   readonly text: (text: string) => string;
-  /** Removes them from every text in a value, so that no escape in the JSON hides one. */
-  readonly value: (value: JsonValue) => JsonValue;
-  /** The bytes of the longest secret. */
+  /** Removes them from every text in a JSON value, so that no escape in the JSON hides one. */
+  readonly value: (value: unknown) => unknown;
+  /** At least the bytes of the longest secret. */
   readonly longest: number;
 };
 
 export function createRedactor(secrets: readonly string[]): Redactor {
   const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
   const text = (clear: string): string =>
-    longestFirst.reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), clear);
-  const value = (clear: JsonValue): JsonValue => {
+    longestFirst.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), clear);
+  const value = (clear: unknown): unknown => {
     if (typeof clear === 'string') return text(clear);
     if (typeof clear !== 'object' || clear === null) return clear;
     if (Array.isArray(clear)) return clear.map(value);
     return Object.fromEntries(Object.entries(clear).map(([name, item]) => [text(name), value(item)]));
   };
-  return { text, value, longest: Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret))) };
+  return { text, value, longest: Buffer.byteLength(longestFirst[0] ?? '') * 4 };
 }
 
 const MAX_LOG_BYTES = 64 * 1024;
@@ -58,7 +55,7 @@ export function createTail(redactor: Redactor) {
 function redactLine(line: string, { value }: Redactor): string {
   if (!/^\s*[[{"]/.test(line)) return line;
   try {
-    const parsed = JSON.parse(line) as JsonValue;
+    const parsed: unknown = JSON.parse(line);
     const clean = JSON.stringify(value(parsed));
     return clean === JSON.stringify(parsed) ? line : clean;
   } catch {

@@ -153,13 +153,10 @@ it('progress that is refused ends the program with the error of the refusal', as
   const runner = await createProgramRunner(
     makeProgram(`${HELLO} echo '{"progress":{}}' >&3; sleep 60; ${RESULT}`),
   );
-  const refuse = async () => {
-    throw new TypeError('refused');
-  };
   const context = {
     signal: new AbortController().signal,
     folder,
-    progress: refuse,
+    progress: () => Promise.reject(new TypeError('refused')),
     log: async () => undefined,
   };
   await expect(runner.run(job as TurnJob, context)).rejects.toThrow('refused');
