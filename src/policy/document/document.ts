@@ -455,7 +455,7 @@ export function formatSchema({ name, version, title, description, schema }: Sche
   const isPolicy = schema === policySchema;
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
-    reused: isPolicy ? 'ref' : 'inline',
+    reused: 'ref',
     override({ zodSchema, jsonSchema }) {
       if (!isPolicy) return;
       // Editors complete the values; a later release can have more.
