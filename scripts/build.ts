@@ -1,14 +1,14 @@
 /**
  * Builds what users get. Usage: node scripts/build.ts [single [FOLDER]]
  *
- * tsc has written each module of the library to `dist/`, at its path in `src/`, without types. This adds what must be
- * bundled: the command, the thread that verifies parts, and the page; and the vectors as one archive. `single` is the
+ * tsc has written each module of the library to `dist/`, at its path in `src/`, without types. This removes declarations
+ * that no entry needs, and adds what must be bundled: the command, the thread that verifies parts, and the page; and the vectors as one archive. `single` is the
  * command in one file, with the page and its packages inside, to copy into an image. Bundling removes types, white space
  * and unused code only.
  */
-import { createWriteStream, existsSync, globSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { ZipFile } from 'yazl';
@@ -82,6 +82,19 @@ async function packVectors(file: string): Promise<void> {
   await pipeline(zip.outputStream, createWriteStream(file));
 }
 
+/** Removes the declarations that no entry of the package refers to, because nobody can import them. */
+async function removePrivateDeclarations(): Promise<void> {
+  const needed = new Set<string>();
+  const keep = (path: string): void => {
+    if (needed.has(path)) return;
+    needed.add(path);
+    for (const [, module] of readFileSync(path, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g))
+      keep(join(dirname(path), `${module}.d.ts`));
+  };
+  for (const entry of Object.values(manifest.exports)) if (typeof entry === 'object') keep(join(entry.types));
+  for (const path of globSync('dist/**/*.d.ts')) if (!needed.has(path)) await rm(path);
+}
+
 /** Writes a list of every source with the published files that contain it. */
 function writeSources(command: Metafile, page: readonly Metafile[]): void {
   const outputs = Object.entries(command.outputs).map(([path, { inputs }]) => ({ path, inputs }));
@@ -103,6 +116,7 @@ else {
     buildCommand(),
     buildPage('dist/page'),
     packVectors('dist/vectors.zip'),
+    removePrivateDeclarations(),
   ]);
   writeSources(command, page);
 }
