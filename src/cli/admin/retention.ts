@@ -1,6 +1,6 @@
 import { count } from '../../bytes/text/wording.ts';
 import { countPruned, prune } from '../../server/jobs/prune.ts';
-import { MIN_RETENTION_DAYS, retentionRules, type RetentionRules } from '../../server/store/retention.ts';
+import { MIN_RETENTION_DAYS, retentionKinds, type RetentionRules } from '../../server/store/retention.ts';
 import type { Cli } from '../cli.ts';
 import { DATA, withAdmin } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
@@ -11,7 +11,7 @@ import { alignFacts, writeFacts, writeProduct } from '../shared/output/product.t
 const NEVER = 'never';
 const RULE = option(
   '--rule <kind=days>',
-  `set the days after its end for ${retentionRules.join(', ')}: at least ${MIN_RETENTION_DAYS}, or ${NEVER}`,
+  `set the days after its end for ${retentionKinds.join(', ')}: at least ${MIN_RETENTION_DAYS}, or ${NEVER}`,
   parseParameter,
 ).allowRepeats();
 
@@ -32,7 +32,7 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
         if (rule === undefined) return before;
         return admin.setRetention({ ...before, ...Object.fromEntries(Object.entries(rule).map(toRule)) });
       });
-      const facts = retentionRules.map((kind) => {
+      const facts = retentionKinds.map((kind) => {
         const days = rules[kind];
         return [kind, days === undefined ? NEVER : `after ${days} days`] as const;
       });

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { typeDocument } from '../../evidence/document.ts';
 import type { ServerContext } from '../model/context.ts';
 import {
+  type EndedPage,
   type EndedRow,
   type RetentionRules,
   retentionRulesSchema,
@@ -48,43 +49,38 @@ export async function prune(
   const tryRemove = createTrial();
   const rules = await store.retention.rules();
 
+  const look = async (kind: RetentionTarget, page: EndedPage) => {
+    if (dryRun) {
+      const rows = await store.retention.list(kind, page);
+      return { last: rows.at(-1)?.at, removed: rows.filter(tryRemove).length };
+    }
+    return store.transaction(async ({ retention }) => {
+      const rows = await retention.list(kind, page);
+      const free = rows.filter(({ held }) => held === 0);
+      const removed = await Promise.all(free.map((row) => retention.remove(kind, row, page.beforeMs)));
+      return { last: rows.at(-1)?.at, removed: removed.filter(Boolean).length };
+    });
+  };
   const pause = async <T>(work: () => Promise<T>): Promise<T> => {
     const begunMs = performance.now();
     const result = await work();
     if (!dryRun) await waitFor(performance.now() - begunMs, signal);
     return result;
   };
-  const look = async (kind: RetentionTarget, beforeMs: number, after: EndedRow['at'] | undefined) => {
-    const page = { beforeMs, after, limit: slice };
-    if (dryRun) {
-      const rows = await store.retention.list(kind, page);
-      return { rows, removed: rows.filter(tryRemove).length };
-    }
-    return store.transaction(async ({ retention }) => {
-      const rows = await retention.list(kind, page);
-      const free = rows.filter(({ held }) => held === 0);
-      const removed = await Promise.all(free.map((row) => retention.remove(kind, row, beforeMs)));
-      return { rows, removed: removed.filter(Boolean).length };
-    });
-  };
-  const passThrough = async (kind: RetentionTarget, beforeMs: number): Promise<number> => {
-    let total = 0;
-    for (let after: EndedRow['at'] | undefined, more = true; more && !signal.aborted;) {
-      const { rows, removed } = await pause(() => look(kind, beforeMs, after));
-      total += removed;
-      after = rows.at(-1)?.at;
-      more = after !== undefined;
-    }
-    return total;
-  };
   const pruneKind = async (kind: RetentionTarget): Promise<number> => {
     const { rule } = retentionTargets[kind];
     const days = typeof rule === 'number' ? rule : rules[rule];
     if (days === undefined) return 0;
     const beforeMs = now() - days * DAY_MS;
-    let total = 0;
-    // What a pass removes may have held rows that the pass had already looked at.
-    for (let last = 1; last > 0; total += last) last = await passThrough(kind, beforeMs);
+    let [total, before] = [0, 0];
+    for (let after: EndedPage['after']; !signal.aborted;) {
+      const { last, removed } = await pause(() => look(kind, { beforeMs, after, limit: slice }));
+      total += removed;
+      after = last;
+      if (after !== undefined) continue;
+      if (total === before) break;
+      before = total; // what this pass removed may have held rows that it had already looked at
+    }
     return total;
   };
 

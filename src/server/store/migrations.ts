@@ -310,6 +310,7 @@ export const migrations: readonly string[] = [
     ON authoring_sessions ((resource ->> 'closedAtMs'), project_id, authoring_session_id);
   CREATE INDEX authoring_turns_ended
     ON authoring_turns ((resource ->> 'finishedAtMs'), project_id, authoring_turn_id);
+  CREATE INDEX authoring_turns_of_operation ON authoring_turns (project_id, (resource ->> 'operationId'));
   CREATE INDEX build_attempts_ended ON build_attempts (updated_at_ms, project_id, build_attempt_id)
     WHERE state IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX operations_ended ON operations ((resource ->> 'finishedAtMs'), operation_id);

@@ -8,7 +8,7 @@ import { openDiskBlobs } from '../../../src/server/blobs/disk.ts';
 import { prune, type Pruned, setRetention } from '../../../src/server/jobs/prune.ts';
 import {
   retentionTargets,
-  retentionRules,
+  retentionKinds,
   type RetentionRules,
 } from '../../../src/server/store/retention.ts';
 import { openPostgresStore } from '../../../src/server/store/postgres/postgres.ts';
@@ -237,7 +237,7 @@ const aWorld: fc.Arbitrary<World> = fc.record({
   attempts: items(0),
   tokens: items(0),
 });
-const someRules = fc.record(Object.fromEntries(retentionRules.map((rule) => [rule, fc.constantFrom(2, 3)])), {
+const someRules = fc.record(Object.fromEntries(retentionKinds.map((rule) => [rule, fc.constantFrom(2, 3)])), {
   requiredKeys: [],
 }) as fc.Arbitrary<RetentionRules>;
 
@@ -277,7 +277,7 @@ const WORLD: World = {
   attempts: old(1),
   tokens: old(2),
 };
-const ALL: RetentionRules = Object.fromEntries(retentionRules.map((rule) => [rule, 2]));
+const ALL: RetentionRules = Object.fromEntries(retentionKinds.map((rule) => [rule, 2]));
 
 it('without a rule, rows stay for ever', async () => {
   const plane = await makePlane();

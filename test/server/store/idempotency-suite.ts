@@ -64,8 +64,8 @@ export function idempotencySuite(name: string, factory: StoreFactory): void {
       await claimKey(store, record());
       for (const other of others)
         expect((await claimKey(store, record({ ...other, response: 'b' }))).response).toBe('b');
-      expect(await prune({ store, now: () => NOW_MS + 99 })).toMatchObject({ idempotencyKeys: 0 });
-      expect(await prune({ store, now: () => NOW_MS + 100 })).toMatchObject({ idempotencyKeys: 4 });
+      expect(await prune({ store, now: () => NOW_MS + 99 })).toMatchObject({ keys: 0 });
+      expect(await prune({ store, now: () => NOW_MS + 100 })).toMatchObject({ keys: 4 });
       expect(await store.idempotency.find(scope)).toBeUndefined();
     });
   });

@@ -153,4 +153,26 @@ describe('opening the embedded store', () => {
     expect(await store.organizations.find(ORG)).toBeDefined();
     await store.close();
   });
+
+  it('a store returns unused bytes to the disk in steps, until a tenth is left', async () => {
+    const store = await openSqliteStore(path);
+    const readPages = () => {
+      let pages = [0, 0];
+      withDatabase((database) => {
+        const read = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()![name]);
+        pages = [read('page_count'), read('freelist_count')];
+      });
+      return pages as [all: number, unused: number];
+    };
+    expect(await store.reclaim!()).toBe(false);
+    await Promise.all(Array.from({ length: 2000 }, (_, n) => insert(store, n, 'x'.repeat(4_000))));
+    const [before] = readPages();
+    withDatabase((database) => database.exec('DELETE FROM organizations'));
+    let steps = 0;
+    while (await store.reclaim!()) steps++;
+    const [all, unused] = readPages();
+    expect(steps).toBeGreaterThan(3);
+    expect([all < before / 10, unused * 10 <= all]).toEqual([true, true]);
+    await store.close();
+  });
 });
