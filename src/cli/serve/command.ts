@@ -60,11 +60,12 @@ const AUDIT_HINT = 'no audit log is written: name a file with --audit-log or DRI
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '']);
 
 async function serve(cli: Cli, options: ServeOptions): Promise<void> {
+  const { modelTiers: tiers = cli.env[VARIABLES.modelTiers] } = options;
   const { data, host, port, trustProxy = false, auditReads = false, drainDelay } = options;
-  const { limits, tiers, opening } = readSettings(options, cli.env);
+  const { limits, opening } = readSettings(options, cli.env);
   const { log, announce } = openLogging(cli, options);
   const oidc = await readOidc(cli, options.oidc ?? cli.env[VARIABLES.oidc]);
-  const { store, blobs, places, clock } = await openRunning(cli, options, log, opening);
+  const { store, blobs, places, now } = await openRunning(cli, options, log, opening);
   const audit = openAudit(cli, options, places);
   let url = '';
   // Without --public-url, links use the address of the server, unless clients cannot reach it.
@@ -75,12 +76,11 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
   const server = createServer({
     store,
     blobs,
-    now: clock.now,
+    now,
     limits,
     log,
     auditReads,
-    ...defined({ audit, oidc }),
-    ...tiers,
+    ...defined({ audit, oidc, modelTiers: tiers?.split(',').map((name) => name.trim()) }),
     trustProxy,
     version,
     publicUrl: links,
@@ -102,7 +102,6 @@ async function serve(cli: Cli, options: ServeOptions): Promise<void> {
     }
     await announce('stopped', 'serve.stopped');
   } finally {
-    clock.close();
     await server.close();
   }
 }

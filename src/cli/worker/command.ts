@@ -79,8 +79,7 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
   const signing = await readExportSigning(cli, options);
   const runner = path === undefined ? undefined : await loadRunner(path, cli.env);
   const { log: write, announce } = openLogging(cli, options);
-  const { store, blobs, places, clock } = await openRunning(cli, options, write);
-  const { now } = clock;
+  const { store, blobs, places, now } = await openRunning(cli, options, write);
   const version = await readVersion();
   const health = createWorkerHealth({ store, blobs, now, log: write, version });
   const { log } = health;
@@ -112,7 +111,6 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
     await worker.stop();
     await announce('stopped', 'worker.stopped');
   } finally {
-    clock.close();
     await listening?.close();
     await blobs.close();
     await store.close();

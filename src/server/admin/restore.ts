@@ -5,83 +5,79 @@ import { parseJsonText } from '../../bytes/json/parse.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { ioError } from '../../node/fs-errors.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, TokenRow } from '../store/store.ts';
 
 const text = z.optional(z.string());
-const ids = {
+const lineSchema = z.looseObject({
+  time: z.iso.datetime(),
+  action: z.string(),
+  code: text,
   organizationId: text,
   projectId: text,
   tokenId: text,
+  replacedTokenId: text,
+  replacedExpiresAtMs: z.optional(z.number()),
   evidenceBundleId: text,
   evidenceExportId: text,
-};
-const lineSchema = z.looseObject({ time: z.iso.datetime(), action: z.string(), code: text, ...ids });
-type AuditLine = z.infer<typeof lineSchema>;
+});
 
-export type RestoreReport = {
-  /** The latest time of the restored rows; absent if no server or worker ran on them. Later changes are lost. */
-  readonly restoredToMs?: number;
-  /** Tokens and evidence that are back. */
-  readonly findings: readonly { readonly code: Code; readonly id: string }[];
-  /** Upload addresses that can be used, although the bytes may have arrived after the backup. */
-  readonly openUploads: number;
-};
+type RestoredFinding = { readonly code: Code; readonly id: string };
 
-/** Lists the tokens that a revocation ended, one or those of an organization, and that are valid. */
-async function listActive(store: Store, { tokenId, organizationId, time }: AuditLine): Promise<string[]> {
-  const tokens =
-    tokenId === undefined
-      ? await store.tokens.list(organizationId ?? '')
-      : [await store.tokens.find(tokenId)];
-  return tokens.flatMap((token) =>
-    token?.revokedAtMs === undefined && token !== undefined && token.createdAtMs <= Date.parse(time)
-      ? [token.tokenId]
-      : [],
-  );
-}
-
-/** What is left of the subject of a deletion, by the action that the audit log records. */
-const DELETIONS: Readonly<Record<string, (store: Store, ids: AuditLine) => Promise<string[]>>> = {
-  async 'admin.deleteBundle'(store, { projectId = '', evidenceBundleId = '' }) {
-    const bundle = await store.bundles.find(projectId, evidenceBundleId);
-    return bundle?.resource.state === 'available' ? [evidenceBundleId] : [];
-  },
-  async 'admin.deleteExport'(store, { organizationId = '', evidenceExportId = '' }) {
+/** Lists what a line of an audit log says has ended, and the restored rows have again. */
+async function findRestored(store: Store, line: z.infer<typeof lineSchema>): Promise<RestoredFinding[]> {
+  const {
+    action,
+    time,
+    organizationId = '',
+    replacedTokenId,
+    evidenceBundleId = '',
+    evidenceExportId = '',
+  } = line;
+  if (action === 'admin.deleteBundle') {
+    const bundle = await store.bundles.find(line.projectId ?? '', evidenceBundleId);
+    return bundle?.resource.state === 'available'
+      ? [{ code: 'server.RESTORED_EVIDENCE', id: evidenceBundleId }]
+      : [];
+  }
+  if (action === 'admin.deleteExport') {
     const row = await store.exports.find(organizationId, evidenceExportId);
-    return row !== undefined && row.resource.deletion === undefined ? [evidenceExportId] : [];
-  },
-};
+    const isBack = row !== undefined && row.resource.deletion === undefined;
+    return isBack ? [{ code: 'server.RESTORED_EVIDENCE', id: evidenceExportId }] : [];
+  }
+  if (!action.startsWith('admin.revoke') && replacedTokenId === undefined) return [];
+  const { tokenId = '', replacedExpiresAtMs: endedAtMs = Date.parse(time) } = line;
+  const tokens =
+    action === 'admin.revokeTokens'
+      ? await store.tokens.list(organizationId)
+      : [await store.tokens.find(replacedTokenId ?? tokenId)].filter((token) => token !== undefined);
+  const isBack = ({ createdAtMs, revokedAtMs, expiresAtMs = Infinity }: TokenRow): boolean =>
+    createdAtMs <= Date.parse(time) && revokedAtMs === undefined && expiresAtMs > endedAtMs;
+  return tokens.filter(isBack).map((token) => ({ code: 'server.RESTORED_TOKEN', id: token.tokenId }));
+}
 
 const MAX_UPLOADS = 100_000;
 
 /**
- * Compares restored rows with audit logs, which are newer. It changes nothing.
+ * Compares restored rows with audit logs, which are newer: lists what ended after the backup and is back, counts upload addresses
+ * that are open, and reads the latest time of the rows. It changes nothing.
  * @throws DrillproofError `io.NOT_FOUND` for a missing log; a code of JSON or `server.ADMIN_REFUSED` for a wrong line
  */
-export async function checkRestored(
-  store: Store,
-  auditLogs: readonly string[],
-  nowMs: number,
-): Promise<RestoreReport> {
-  const codes = new Map<string, Code>();
+export async function checkRestored(store: Store, auditLogs: readonly string[], nowMs: number) {
+  const findings = new Map<string, RestoredFinding>();
   for (const path of auditLogs) {
     const file = await open(path).catch((cause: unknown) => {
       throw ioError(cause, path, 'read');
     });
     for await (const json of file.readLines()) {
       const line = typeDocument(parseJsonText(json), { schema: lineSchema, code: 'server.ADMIN_REFUSED' });
-      const { action, code } = line;
-      if (code !== undefined) continue; // it failed
-      if (action.startsWith('admin.revoke'))
-        for (const id of await listActive(store, line)) codes.set(id, 'server.RESTORED_TOKEN');
-      for (const id of (await DELETIONS[action]?.(store, line)) ?? [])
-        codes.set(id, 'server.RESTORED_EVIDENCE');
+      const found = line.code === undefined ? await findRestored(store, line) : []; // else it failed
+      for (const finding of found) findings.set(finding.id, finding);
     }
   }
   const uploads = await store.buildAttempts.expired(Number.MAX_SAFE_INTEGER, MAX_UPLOADS);
   return {
     ...defined({ restoredToMs: (await store.clock()).record?.seenMs }),
-    findings: [...codes].map(([id, code]) => ({ code, id })),
+    findings: [...findings.values()],
     openUploads: uploads.filter(({ uploadExpiresAtMs = 0 }) => uploadExpiresAtMs > nowMs).length,
   };
 }

@@ -23,52 +23,41 @@ const differ = (a: number, b: number): boolean => Math.abs(a - b) > SKEW_MS;
 
 type ClockStore = Pick<Store, 'clock' | 'recordClock'>;
 
-/** Finds the reason why the clock of this machine cannot be right. */
-export async function findClockFault(
+/** Refuses a clock that cannot be right. @throws DrillproofError `server.CLOCK_JUMPED` */
+export async function assertClock(
   store: ClockStore,
   nowMs: number,
   steadyMs = readSteadyMs(),
-): Promise<string | undefined> {
+): Promise<void> {
   const { record, databaseMs } = await store.clock();
-  const shown = `the clock of this machine shows ${isoTime(nowMs)}`;
-  if (databaseMs !== undefined && differ(nowMs, databaseMs))
-    return `${shown}, and that of the database ${isoTime(databaseMs)}`;
-  if (record === undefined) return undefined;
+  const refuse = (why: string, atMs: number): never => {
+    const message = `the clock of this machine shows ${isoTime(nowMs)}, and ${why} ${isoTime(atMs)}`;
+    throw new DrillproofError('server.CLOCK_JUMPED', message);
+  };
+  if (databaseMs !== undefined && differ(nowMs, databaseMs)) refuse('that of the database', databaseMs);
+  if (record === undefined) return;
   const { seenMs } = record;
   const expectedMs = Math.round(seenMs + steadyMs - record.steadyMs);
-  if (record.boot === boot && boot !== '')
-    return differ(nowMs, expectedMs) ? `${shown}, and should show ${isoTime(expectedMs)}` : undefined;
-  if (nowMs >= seenMs - SKEW_MS && nowMs <= seenMs + GAP_MS) return undefined;
-  return `${shown}, and the control plane was last used at ${isoTime(seenMs)}`;
-}
-
-/** Refuses a clock that cannot be right. @throws DrillproofError `server.CLOCK_JUMPED` */
-export async function assertClock(store: ClockStore, nowMs: number, steadyMs?: number): Promise<void> {
-  const fault = await findClockFault(store, nowMs, steadyMs);
-  if (fault !== undefined) throw new DrillproofError('server.CLOCK_JUMPED', fault);
+  const isComparable = record.boot === boot && boot !== '';
+  if (isComparable && differ(nowMs, expectedMs)) refuse('should show', expectedMs);
+  const isPlausible = nowMs >= seenMs - SKEW_MS && nowMs <= seenMs + GAP_MS;
+  if (!isComparable && !isPlausible) refuse('the control plane was last used at', seenMs);
 }
 
 /** Records the time as the right one, even if it is earlier than the recorded one. */
 export const recordTime = (store: ClockStore, seenMs: number, steadyMs = readSteadyMs()): Promise<unknown> =>
   store.recordClock({ seenMs, steadyMs, boot });
 
-export type Clock = { readonly now: () => number; readonly close: () => void };
-
 /**
- * Starts a clock that ignores jumps of the clock of this machine, so that nothing expires by them. It follows the clock of
+ * Starts a clock, which runs until the signal aborts and ignores jumps of the clock of this machine, so that nothing expires by them. It follows the clock of
  * the machine while that agrees with the steady time, or with the time that another process or an operator recorded.
  * @throws DrillproofError `server.CLOCK_JUMPED` if the time is wrong from the start
  */
 export async function startClock(
   store: ClockStore,
-  options: {
-    readonly now: () => number;
-    readonly log: Log;
-    readonly steady?: () => number;
-    readonly beatMs?: number;
-  },
-): Promise<Clock> {
-  const { now, log, steady = readSteadyMs, beatMs = BEAT_MS } = options;
+  options: { now: () => number; log: Log; signal: AbortSignal; steady?: () => number; beatMs?: number },
+): Promise<() => number> {
+  const { now, log, signal, steady = readSteadyMs, beatMs = BEAT_MS } = options;
   await assertClock(store, now(), steady());
   let good = { wallMs: now(), steadyMs: steady() };
   let hadJumped = false;
@@ -93,6 +82,7 @@ export async function startClock(
     if (usedMs > seenMs) await recordTime(store, usedMs, steady());
   };
   await beat();
-  const timer = setInterval(() => void beat().catch(() => undefined), beatMs); // readiness reports a store that is away
-  return { now: read, close: () => clearInterval(timer.unref()) };
+  const timer = setInterval(() => void beat().catch(() => undefined), beatMs).unref(); // readiness reports a store that is away
+  signal.addEventListener('abort', () => clearInterval(timer));
+  return read;
 }

@@ -55,12 +55,13 @@ beforeEach(async () => {
 });
 
 it('restore-check lists a revoked token, a deleted bundle and a deleted export that came back, and passes once they end', async () => {
-  const [revoked, valid] = [await createToken(), await createToken()];
+  const [revoked, rotated, valid] = [await createToken(), await createToken(), await createToken()];
   await adminJson(`export create --organization ${ORG} --from 2026-11-01 --id ${EXPORT} --now`);
   await writeClock(NOW_MS);
   await adminJson(`backup --out ${dir.path('backup.sqlite')}`);
   const ends = [
     `token revoke ${revoked}`,
+    `token rotate ${rotated} --overlap 1h`,
     `delete bundle ${BUNDLE} --project ${PROJECT}`,
     `delete export ${EXPORT} --organization ${ORG}`,
   ];
@@ -69,6 +70,7 @@ it('restore-check lists a revoked token, a deleted bundle and a deleted export t
   await restore();
   const findings = [
     { code: 'server.RESTORED_TOKEN', id: revoked },
+    { code: 'server.RESTORED_TOKEN', id: rotated },
     { code: 'server.RESTORED_EVIDENCE', id: BUNDLE },
     { code: 'server.RESTORED_EVIDENCE', id: EXPORT },
   ];
@@ -149,7 +151,7 @@ it('sweep deletes and settles nothing while the clock cannot be right, until an 
     const refused = await admin('sweep --json', at);
     expect([refused.code, JSON.parse(refused.stdout).code]).toEqual([3, 'server.CLOCK_JUMPED']);
     const shown = await admin('clock --json', at);
-    expect([shown.code, JSON.parse(shown.stdout).fault]).toEqual([
+    expect([shown.code, JSON.parse(shown.stdout).message]).toEqual([
       3,
       expect.stringContaining('2026-11-21T12:00'),
     ]);

@@ -68,6 +68,16 @@ function begin(words: string, DATABASE_URL: string, env = {}) {
   return { child, result, log: () => log };
 }
 
+/** The first line of the log, which is that of the start. */
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) {
+    text += String(chunk);
+    if (text.includes('\n')) return text;
+  }
+  return text;
+}
+
 const SERVE = 'serve --port 0';
 const VERIFYING = { sslmode: 'verify-full', sslrootcert: path('right-ca.pem') };
 
@@ -140,6 +150,46 @@ it('a server whose clock differs from that of the database does not start', asyn
     expect(code).toBe(3);
     expect(stderr).toContain('drillproof: server.CLOCK_JUMPED: ');
   }
+});
+
+it('a token does not expire by a clock that jumps while the server runs, and a restart under that clock is refused', async () => {
+  const data = path('jumping');
+  const admin = async (line: string) =>
+    JSON.parse((await drillproof(`admin ${line} --data ${data} --json`)).stdout) as Record<string, string>;
+  const { organizationId } = await admin('org create --name Acme');
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const { token } = await admin(
+    `token create --organization ${organizationId} --all-projects --expires-at ${expiresAt}`,
+  );
+  // A clock that shows what the file says, from a difference to the right time.
+  writeFileSync(
+    path('jump.mjs'),
+    `import { readFileSync } from 'node:fs';
+    const now = Date.now;
+    Date.now = () => now() + Number(readFileSync(${JSON.stringify(path('jump'))}, 'utf8'));`,
+  );
+  const jump = (ms: number): void => writeFileSync(path('jump'), String(ms));
+  jump(0);
+  const env = { NODE_OPTIONS: `--import ${path('jump.mjs')}` };
+  const serving = start(`serve --data ${data} --port 0 --json`, { env });
+  running.push(serving);
+  const result = collectResult(serving);
+  const [, url] = /"url":"([^"]+)"/.exec(await firstLine(serving.stderr)) ?? [];
+  const read = async (): Promise<number> =>
+    (
+      await fetch(`${url}/v1/projects/prj_000000000001/operations/op_000000000001`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+    ).status;
+  for (const ms of [0, 2 * 3_600_000, 40 * 24 * 3_600_000, -2 * 3_600_000, 0]) {
+    jump(ms);
+    expect(await read()).toBe(404);
+  }
+  jump(2 * 3_600_000);
+  serving.kill('SIGTERM');
+  expect((await result).code).toBe(0);
+  const again = await drillproof(`serve --data ${data} --port 0 --wait-for 0s`, { env });
+  expect([again.code, again.stderr]).toEqual([3, expect.stringContaining('server.CLOCK_JUMPED')]);
 });
 
 it('a server and a worker that start before their database wait for it, and then work', async () => {

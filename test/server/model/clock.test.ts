@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { assertClock, type Clock, recordTime, startClock } from '../../../src/server/model/clock.ts';
+import { assertClock, recordTime, startClock } from '../../../src/server/model/clock.ts';
 import type { LogEntry } from '../../../src/server/model/log.ts';
 import { openEmbedded } from '../../../src/server/open-stores.ts';
 import type { Store } from '../../../src/server/store/store.ts';
@@ -11,18 +11,18 @@ const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2026, 10, 21, 12);
 
 let store: Store;
-let clock: Clock | undefined;
+let running: AbortController;
 // The clock of the machine, and the time since it was started.
 let [wallMs, steadyMs] = [START_MS, 1_000_000];
 const log: LogEntry[] = [];
 beforeEach(async () => {
   [wallMs, steadyMs] = [START_MS, 1_000_000];
   log.length = 0;
+  running = new AbortController();
   ({ store } = await openEmbedded(await makeTestFolder()));
 });
 afterEach(async () => {
-  clock?.close();
-  clock = undefined;
+  running.abort();
   await store.close();
 });
 
@@ -36,9 +36,9 @@ const begin = async (beatMs = DAY_MS) => {
     steady: () => steadyMs,
     log: (entry: LogEntry) => void log.push(entry),
     beatMs,
+    signal: running.signal,
   };
-  clock = await startClock(store, options);
-  return clock;
+  return startClock(store, options);
 };
 /** The code of a refusal, if there is one. */
 const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>
@@ -56,7 +56,7 @@ const reboot = async (offMs: number) => {
 };
 
 it('the clock follows the machine, and small corrections of it', async () => {
-  const { now } = await begin();
+  const now = await begin();
   expect(now()).toBe(START_MS);
   for (const correctionMs of [0, 1, 49, 5_000, 30_000, -30_000]) {
     pass(60_000);
@@ -68,7 +68,7 @@ it('the clock follows the machine, and small corrections of it', async () => {
 it.each([30_001, -30_001, HOUR_MS, -HOUR_MS, DAY_MS, 400 * DAY_MS])(
   'a jump of %i ms while it runs changes no time that is used, and ends when the machine is right again',
   async (jumpMs) => {
-    const { now } = await begin();
+    const now = await begin();
     pass(60_000);
     expect(now()).toBe(wallMs);
     wallMs += jumpMs;
@@ -93,7 +93,7 @@ it('a jump is logged once, is not recorded, and its end is logged', async () => 
 });
 
 it('a running process follows a time that an operator or another process recorded', async () => {
-  const { now } = await begin(5);
+  const now = await begin(5);
   wallMs += HOUR_MS;
   expect(now()).toBe(START_MS);
   await recordTime(store, wallMs, steadyMs);
@@ -113,7 +113,7 @@ it.each([
 ])(
   'after months off on a machine that was not restarted, an error of %i ms gives %s',
   async (errorMs, code) => {
-    (await begin()).close();
+    await begin();
     pass(100 * DAY_MS);
     wallMs += errorMs;
     expect(await check()).toBe(code);
@@ -128,14 +128,14 @@ it.each([
   [-30_001, 'server.CLOCK_JUMPED'],
   [-30 * 365 * DAY_MS, 'server.CLOCK_JUMPED'],
 ])('after the machine was restarted, a clock that is %i ms later gives %s', async (laterMs, code) => {
-  (await begin()).close();
+  await begin();
   await reboot(laterMs);
   expect(await check()).toBe(code);
   expect(await codeOf(begin())).toBe(code);
 });
 
 it('an operator confirms the time after a long time off, also a time before the recorded one', async () => {
-  (await begin()).close();
+  await begin();
   for (const offMs of [100 * DAY_MS, -200 * DAY_MS]) {
     await reboot(offMs);
     expect(await check()).toBe('server.CLOCK_JUMPED');

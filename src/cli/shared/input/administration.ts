@@ -17,7 +17,7 @@ import {
   logLevels,
   selectIds,
 } from '../../../server/model/log.ts';
-import { type Clock, startClock } from '../../../server/model/clock.ts';
+import { startClock } from '../../../server/model/clock.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
 import { option, type OptionsOf } from '../options/option.ts';
@@ -85,13 +85,13 @@ export async function openRunning(
   { data, waitFor }: OptionsOf<typeof START> & { readonly data: string },
   log: Log,
   options?: ServeSettings['opening'],
-): Promise<Stores & { readonly clock: Clock }> {
+): Promise<Stores & { readonly now: () => number }> {
   const untilMs = performance.now() + waitFor;
   for (let pauseMs = 500; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {
     let stores: Stores | undefined;
     try {
       stores = await openData(cli, data, true, options);
-      return { ...stores, clock: await startClock(stores.store, { now: cli.now, log }) };
+      return { ...stores, now: await startClock(stores.store, { now: cli.now, signal: cli.signal, log }) };
     } catch (error) {
       await Promise.all([stores?.blobs.close(), stores?.store.close()]);
       const leftMs = untilMs - performance.now();

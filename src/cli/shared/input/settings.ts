@@ -75,7 +75,6 @@ function readSetting(env: Env, each: Setting): number | undefined {
 
 export type ServeSettings = {
   readonly limits: Partial<ServerLimits>;
-  readonly tiers: { readonly modelTiers?: readonly string[] };
   readonly opening: { readonly databaseConnections?: number; readonly storageIdleMs?: number };
 };
 
@@ -88,13 +87,7 @@ export function readSettings(options: Readonly<Record<string, unknown>>, env: En
   const { databaseConnections, storageIdleMs, ...limits } = Object.fromEntries(pairs) as Partial<
     typeof DEFAULTS
   >;
-  const { modelTiers: list = env[VARIABLES.modelTiers] } = options;
-  const names = typeof list === 'string' ? list.split(',').map((name) => name.trim()) : undefined;
-  return {
-    limits,
-    tiers: defined({ modelTiers: names }),
-    opening: defined({ databaseConnections, storageIdleMs }),
-  };
+  return { limits, opening: defined({ databaseConnections, storageIdleMs }) };
 }
 
 /**
