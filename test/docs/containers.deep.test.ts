@@ -45,6 +45,8 @@ const pods = objects.flatMap(({ spec }) => spec.template?.spec ?? []);
 const containerOf = (name: string): Container =>
   pods.flatMap(({ containers }) => containers).find((container: { name: string }) => container.name === name);
 
+const analyze = (...words: string[]): string => execFileSync('systemd-analyze', words, { encoding: 'utf8' });
+
 describe('the files to run a control plane', () => {
   it('compose.yaml has the form of the Compose specification', () => {
     const formats = { expose: true, ports: true, duration: true, subnet_ip_address: true } as const;
@@ -135,13 +137,16 @@ describe('the files to run a control plane', () => {
   it('systemd-analyze accepts the units, and finds them well confined', async () => {
     const units = ['drillproof-serve.service', 'drillproof-worker.service'];
     const folder = await makeFolder();
-    const text = (name: string) => read(name).replace('/usr/local/bin/drillproof', '/bin/true');
-    await writeFiles(folder, Object.fromEntries(units.map((name) => [name, text(name)])));
+    await writeFiles(
+      folder,
+      Object.fromEntries(
+        units.map((name) => [name, read(name).replace('/usr/local/bin/drillproof', '/bin/true')]),
+      ),
+    );
     const files = units.map((name) => join(folder, name));
-    const run = (...words: string[]) => execFileSync('systemd-analyze', words, { encoding: 'utf8' });
-    expect(run('verify', '--man=no', ...files)).toBe('');
+    expect(analyze('verify', '--man=no', ...files)).toBe('');
     // Of 10, in tenths: it ends with 1 above the threshold.
-    run('security', '--offline=true', '--no-pager', '--threshold=15', ...files);
+    analyze('security', '--offline=true', '--no-pager', '--threshold=15', ...files);
   });
 });
 
@@ -150,6 +155,18 @@ function instruction(target: string, name: string): string[] {
   const stage = DOCKERFILE.split('\nFROM ').find((text) => text.split('\n')[0]!.endsWith(` AS ${target}`));
   const [, words = ''] = new RegExp(`^${name}.*?(\\[.*\\])$`, 'm').exec(stage ?? '') ?? [];
   return JSON.parse(words) as string[];
+}
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;
+
+function runsWell(words: readonly string[]): boolean {
+  try {
+    execFileSync(process.execPath, words, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 describe('the layouts without a container', async () => {
@@ -172,8 +189,6 @@ describe('the layouts without a container', async () => {
     const address = s3.url(await s3.bucket(), 'plane');
     variables = { DATABASE_URL: await postgres.database(), BLOBS_URL: address, ...s3.env };
   });
-  const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
-    exitCode === null && signalCode === null;
   const end = async (): Promise<void> => {
     for (const child of running) child.kill('SIGTERM');
     await Promise.all(
@@ -244,15 +259,6 @@ describe('the layouts without a container', async () => {
       ({ ok }) => ok,
       () => false,
     );
-
-  function runsWell(words: readonly string[]): boolean {
-    try {
-      execFileSync(process.execPath, words, { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  }
 
   it('the services of compose.yaml become healthy without privileges, and their workers make an export', async () => {
     const services: Started[] = [];

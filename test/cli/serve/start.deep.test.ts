@@ -81,6 +81,8 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
 const SERVE = 'serve --port 0';
 const VERIFYING = { sslmode: 'verify-full', sslrootcert: path('right-ca.pem') };
 
+const byAddress = (): URL => Object.assign(new URL(url), { hostname: '127.0.0.1' });
+
 describe('serve on PostgreSQL with TLS', () => {
   it.each(['verify-full', 'require'])(
     'sslmode=%s with the right authority encrypts every connection',
@@ -96,7 +98,6 @@ describe('serve on PostgreSQL with TLS', () => {
     },
   );
 
-  const byAddress = (): URL => Object.assign(new URL(url), { hostname: '127.0.0.1' });
   it.each([
     [
       'another authority',
@@ -174,10 +175,10 @@ it('a token does not expire by a clock that jumps while the server runs, and a r
   const serving = start(`serve --data ${data} --port 0 --json`, { env });
   running.push(serving);
   const result = collectResult(serving);
-  const [, url] = /"url":"([^"]+)"/.exec(await firstLine(serving.stderr)) ?? [];
+  const [, address] = /"url":"([^"]+)"/.exec(await firstLine(serving.stderr)) ?? [];
   const read = async (): Promise<number> =>
     (
-      await fetch(`${url}/v1/projects/prj_000000000001/operations/op_000000000001`, {
+      await fetch(`${address}/v1/projects/prj_000000000001/operations/op_000000000001`, {
         headers: { authorization: `Bearer ${token}` },
       })
     ).status;
