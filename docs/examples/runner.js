@@ -3,7 +3,8 @@
 // Replace both with your own agent and your own world.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** Waits until the time is over or the work is cancelled, exceeds its deadline or goes to another worker. */
 function pause(ms, signal) {
@@ -44,7 +45,7 @@ const hash = (text) => `sha256:${createHash('sha256').update(text).digest('hex')
  * The evidence of a run: its signed part, if the variable RUNNER_KEY names a key. It becomes the evidence bundle of the
  * rerun.
  */
-async function pack(run, runResult, texts) {
+async function pack(run, runResult, texts, folder) {
   const { RUNNER_KEY, RUNNER_ISSUER = 'example runner' } = process.env;
   if (RUNNER_KEY === undefined) return undefined;
   const { packBundle } = await import('drillproof');
@@ -63,11 +64,12 @@ async function pack(run, runResult, texts) {
   const now = Date.now();
   const input = { ...ids, runId: run.request.runId, createdAtMs: now, runResult, objects };
   const packed = await packBundle(input, { signer, issuer: RUNNER_ISSUER, issuedAtMs: now });
-  return Buffer.concat(await Array.fromAsync(packed.archive()));
+  await writeFile(join(folder, 'part.zip'), packed.archive());
+  return 'part.zip'; // in the folder of the job, which is removed after it
 }
 
 /** A rerun: `identity` has the pinned inputs, `session` is its world, `original` the run that it reproduces. */
-async function reproduce({ run, identity: pinned, session, original }, { signal, progress }) {
+async function reproduce({ run, identity: pinned, session, original }, { signal, progress, folder }) {
   await progress({ session: 'ready' });
   await pause(10, signal);
   if (original.result === undefined) {
@@ -82,7 +84,7 @@ async function reproduce({ run, identity: pinned, session, original }, { signal,
     hash(texts[role]),
   );
   const result = { ...original.result, identity, evidenceHash, stateHash, trajectoryHash };
-  return { outcome: 'succeeded', result, evidence: await pack(run, result, texts) };
+  return { outcome: 'succeeded', result, evidence: await pack(run, result, texts, folder) };
 }
 
 const work = { 'authoring.turn': answer, 'run.rerun': reproduce };

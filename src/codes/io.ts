@@ -290,13 +290,9 @@ export const ioCodes = {
     'A runner wrote a line or a number of events that is larger than allowed.',
     'Write large data into a file of the folder of the job, and name it in the result.',
   ),
-  'runner.NO_RESULT': cite('docs/server/runners.md, Protocol').usage(
-    'A runner ended without a result.',
-    'Write the result to descriptor 3, flush it, and end with exit code 0.',
-  ),
   'runner.EXIT': cite('docs/server/runners.md, Protocol').usage(
-    'A runner ended with an exit code other than 0 or by a signal, so its result does not count.',
-    'Read its log (drillproof admin operation log), and end with exit code 0 after a result.',
+    'A runner ended without a result, with an exit code other than 0, or by a signal.',
+    'Read its log (drillproof admin operation log); write a result, flush it, and end with exit code 0.',
   ),
   'internal.BUG': cite('docs/contribute/architecture.md').internal(
     'The program reached a state that should be impossible.',

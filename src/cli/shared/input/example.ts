@@ -5,15 +5,8 @@ const RUN_ID = 'run_example';
 const VIRTUAL_END_US = 5_000_000;
 
 type Result = NonNullable<HostedRun['result']>;
-type Example = {
-  readonly [K in 'evidenceBundleId' | 'organizationId' | 'projectId' | 'hostedRunId' | 'runId']: string;
-} & {
-  readonly createdAtMs: number;
-  readonly runResult: Omit<Result, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>;
-};
-
 /** Builds a description of a run with every member that `pack` requires. */
-export const buildExample = (createdAtMs: number): Example => ({
+export const buildExample = (createdAtMs: number) => ({
   evidenceBundleId: 'evidence_0123456789ab',
   organizationId: 'org_0123456789ab',
   projectId: 'prj_0123456789ab',
@@ -72,5 +65,5 @@ export const buildExample = (createdAtMs: number): Example => ({
       { schemaVersion: 1, assertionId: 'refunded', kind: 'state', status: 'passed', gate: true },
     ],
     evidenceRange: { fromSequence: 1, toSequence: 1 },
-  },
+  } satisfies Omit<Result, 'stateHash' | 'evidenceHash' | 'trajectoryHash'>,
 });

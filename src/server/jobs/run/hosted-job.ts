@@ -6,14 +6,7 @@ import type { OperationError } from '../../../contract/resources/operation.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../model/context.ts';
 import type { Job, Reads, Tx } from '../../store/store.ts';
-import {
-  correlateError,
-  correlationIdOf,
-  type JobContext,
-  type JobEnd,
-  type JobHandler,
-  type JobWrite,
-} from '../handler.ts';
+import { correlateError, type JobContext, type JobEnd, type JobHandler, type JobWrite } from '../handler.ts';
 import {
   parseOutcome,
   parseProgress,
@@ -77,16 +70,7 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
 ): JobHandler {
   const { kind, begin, abandon, deadlineAtMs } = work;
 
-  const warn =
-    ({ operationId }: Job, event: string) =>
-    (error: unknown): void =>
-      host.log({
-        level: 'warn',
-        event,
-        correlationId: correlationIdOf(operationId),
-        facts: { operationId },
-        error,
-      });
+  const warn = (event: string) => (error: unknown) => host.log({ level: 'warn', event, error });
 
   const fail = (job: Job, reason: OperationError, spent?: Partial<P>): JobEnd => {
     const error = correlateError(reason, job.operationId);
@@ -116,7 +100,7 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
     };
     const log = async (text: string): Promise<void> => {
       const row = { operationId, attempt, log: takeEnd(text) };
-      await host.store.transaction((tx) => tx.runnerLogs.put(row)).catch(warn(job, 'worker.log.failed'));
+      await host.store.transaction((tx) => tx.runnerLogs.put(row)).catch(warn('worker.log.failed'));
     };
     const refuse = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
     try {
@@ -135,6 +119,6 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
     }
   };
   const run: JobHandler['run'] = (job, context) =>
-    inFolder(warn(job, 'worker.folder.left'), (folder) => runIn(job, context, folder));
+    inFolder(warn('worker.folder.left'), (folder) => runIn(job, context, folder));
   return { kind, begin, abandon, deadlineAtMs, run };
 }

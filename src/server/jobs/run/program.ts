@@ -258,12 +258,12 @@ async function converse(
   await heard.stored;
   if (heard.fault !== undefined) throw heard.fault;
   signal?.throwIfAborted();
-  if (failure !== undefined && (work !== undefined || heard.kinds === undefined))
-    throw runnerError('runner.EXIT', `${name} ended with ${failure}`);
+  const isProbed = work === undefined && heard.kinds !== undefined; // and then stopped
+  if (failure !== undefined && !isProbed) throw runnerError('runner.EXIT', `${name} ended with ${failure}`);
   if (heard.kinds === undefined)
     throw runnerError('runner.HELLO_INVALID', `${name} ended without a line on descriptor 3`);
-  if (work !== undefined && heard.result === undefined)
-    throw runnerError('runner.NO_RESULT', `${name} ended without a result`);
+  if (!isProbed && heard.result === undefined)
+    throw runnerError('runner.EXIT', `${name} ended without a result`);
   return heard;
 }
 

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { defined } from '../../../bytes/arguments.ts';
 import { canonicalBytes } from '../../../bytes/json/canonical.ts';
 import { digestOf } from '../../../bytes/hash.ts';
-import { memoryAccess, type RandomAccess } from '../../../bytes/random-access.ts';
+import type { RandomAccess } from '../../../bytes/random-access.ts';
 import { type HostedRun, runIdentitySchema } from '../../../contract/resources/run.ts';
 import type { OperationError } from '../../../contract/resources/operation.ts';
 import { DrillproofError } from '../../../errors.ts';
@@ -179,15 +179,8 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
     await changeRun(tx, await lockRun(tx, job), facts, nowMs);
   },
   async accept({ host, job, runnerJob, folder }, { result, evidence }) {
-    const stored =
-      evidence === undefined
-        ? undefined
-        : await storeEvidence(
-            host,
-            runnerJob.run,
-            result,
-            typeof evidence === 'string' ? resolve(folder, evidence) : evidence,
-          );
+    const path = evidence && resolve(folder, evidence);
+    const stored = path === undefined ? undefined : await storeEvidence(host, runnerJob.run, result, path);
     if (typeof stored === 'object') return stored;
     const { identity } = result;
     const done: RunEnd = { state: 'succeeded', termination: { outcome: 'completed' }, identity, result };
@@ -262,16 +255,16 @@ async function storeEvidence(
   host: RunnerHost,
   run: HostedRun,
   result: RerunSuccess['result'],
-  evidence: NonNullable<RerunSuccess['evidence']>,
+  path: string,
 ): Promise<JobWrite | OperationError> {
-  const file = typeof evidence === 'string' ? await openFile(evidence) : undefined;
+  const file = await openFile(path);
   try {
-    return await store(host, run, result, file ?? memoryAccess(evidence as Uint8Array));
+    return await store(host, run, result, file);
   } catch (error) {
     if (isPassing(error)) throw error;
     const message = error instanceof Error ? error.message : 'the evidence is invalid';
     return outcomeError('control.RERUN_EVIDENCE_INVALID', message);
   } finally {
-    await file?.close();
+    await file.close();
   }
 }

@@ -93,14 +93,12 @@ export const turnOutcomeSchema = z.discriminatedUnion('outcome', [
   }),
   runnerFailureSchema,
 ]);
-/** The evidence of a rerun: the bytes of its signed part, or its path, absolute or in the folder of the job. */
-const rerunEvidenceSchema = z.union([z.instanceof(Uint8Array), z.string().check(z.minLength(1))]);
-
 export const rerunOutcomeSchema = z.discriminatedUnion('outcome', [
   z.strictObject({
     outcome: z.literal('succeeded'),
     result: runResultSchema,
-    evidence: z.optional(rerunEvidenceSchema),
+    /** The path of its signed part, absolute or in the folder of the job. */
+    evidence: z.optional(z.string().check(z.minLength(1))),
   }),
   runnerFailureSchema,
 ]);

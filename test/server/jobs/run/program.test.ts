@@ -115,7 +115,7 @@ it('a program that is absent or may not be executed is not started', async () =>
 });
 
 it.each([
-  ['ends without a result', 'exit 0', 'runner.NO_RESULT'],
+  ['ends without a result', 'exit 0', 'runner.EXIT'],
   ['ends with 1 after its result', `${RESULT}; exit 1`, 'runner.EXIT'],
   ['is killed after its result', `${RESULT}; kill -9 $$`, 'runner.EXIT'],
   ['writes two results', `${RESULT}; ${RESULT}`, 'runner.EVENT_INVALID'],
@@ -126,7 +126,7 @@ it.each([
   ['joins two events', `echo '{"progress":{},"result":{}}' >&3`, 'runner.EVENT_INVALID'],
   ['names a member twice', `echo '{"result":{},"result":{}}' >&3`, 'runner.EVENT_INVALID'],
   ['writes a result that is a number', `echo '{"result":5}' >&3`, 'runner.EVENT_INVALID'],
-  ['leaves its last line open', `printf '{"result":{"outcome":"succeeded"}}' >&3`, 'runner.NO_RESULT'],
+  ['leaves its last line open', `printf '{"result":{"outcome":"succeeded"}}' >&3`, 'runner.EXIT'],
   ['writes a line of 2 MB', `head -c 2000000 /dev/zero >&3; ${RESULT}`, 'runner.TOO_LARGE'],
   ['writes 10,001 events', `yes '{"progress":{}}' | head -n 10001 >&3; ${RESULT}`, 'runner.TOO_LARGE'],
   [

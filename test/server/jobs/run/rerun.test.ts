@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { digestOf } from '../../../../src/bytes/hash.ts';
 import { memoryAccess } from '../../../../src/bytes/random-access.ts';
@@ -114,7 +116,11 @@ const readBundle = (evidenceBundleId: string) => ask(plane, inProject(`evidence/
 
 const INVALID = 'control.RERUN_EVIDENCE_INVALID';
 const workWith = (pack: (job: RerunJob) => Promise<Uint8Array>) =>
-  work(async (job) => ({ ...succeed(job), evidence: await pack(job) }));
+  work(async (job) => {
+    const evidence = join(plane.folder, 'part.zip');
+    await writeFile(evidence, await pack(job));
+    return { ...succeed(job), evidence };
+  });
 
 it('the signed part that a runner returns is readable and is exported', async () => {
   const { run } = await queue();
