@@ -175,6 +175,8 @@ const ADMINISTER: readonly Line[] = [
 
 const FINISH: readonly Line[] = [
   [`admin operation cancel op_000000000001 ${ORGANIZATION} ${DATA}`, 2], // it does not exist
+  [`admin operation log op_000000000001 ${ORGANIZATION} ${DATA}`, 2],
+  ['runner test runner.js', 0],
   [`admin delete bundle evidence_000000000001 ${PROJECT} --now ${DATA}`, 0],
   [`admin delete export ${EXPORT} ${ORGANIZATION} --now ${DATA}`, 0],
   [`admin retention --rule operations=90 ${DATA}`, 0],
