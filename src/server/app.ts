@@ -39,7 +39,7 @@ import {
 } from './http/validate.ts';
 import { createRouter, type HttpRequest } from './http/request.ts';
 import type { Owner, RateLimiter, TransferSlots } from './http/rate-limit.ts';
-import { type Audit, selectIds } from './model/log.ts';
+import { type Audit, readTraceId, selectIds, traceLog } from './model/log.ts';
 import type { VerifyIdentity } from './http/oidc.ts';
 import { authenticate, type createUses, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
@@ -67,6 +67,7 @@ const buildJson = (value: unknown): OpenAnswer =>
 export function buildEndpoints(
   metrics: Metrics,
   readiness: ReadinessProbe,
+  transfers: Readonly<Record<string, TransferSlots>> = {},
 ): Readonly<Record<string, OpenEndpoint>> {
   const [openApi, alive] = [buildJson(openApiDocument()), buildJson({ status: 'ok' })];
   const answers: Record<OpenEndpointName, OpenEndpoint['answer']> = {
@@ -74,7 +75,9 @@ export function buildEndpoints(
     healthz: () => alive,
     readyz: async () => buildJson({ status: 'ready', ...(await readiness.assertReady()) }),
     metrics: async () =>
-      buildAnswer(metrics.text(await readiness.queueDepths()), { 'Content-Type': EXPOSITION_TYPE }),
+      buildAnswer(metrics.text({ ...(await readiness.snapshot()), transfers }), {
+        'Content-Type': EXPOSITION_TYPE,
+      }),
   };
   return Object.fromEntries(
     openEndpointNames.map((name) => [openEndpoints[name].path, { operation: name, answer: answers[name] }]),
@@ -249,8 +252,9 @@ async function runChange(
   const key = header('idempotency-key') ?? '';
   const { projectId = '' } = params;
   const requestHash = hashRequest(name, params, sent);
-  const ifMatch = header('if-match');
-  const change = { principal, projectId, operation: name, key, requestHash, ...defined({ ifMatch }) };
+  const trace = header('traceparent');
+  const optionals = { ifMatch: header('if-match'), traceparent: readTraceId(trace) && trace };
+  const change = { principal, projectId, operation: name, key, requestHash, ...defined(optionals) };
   const answer = await handlerOf(exchange.handlers, name)({ ...head, body, change });
   const { value, replayed } = answer as Outcome<object>;
   exchange.outcome = { ...value, ...(replayed && { replayed }) };
@@ -354,7 +358,7 @@ type Target = { readonly operation: string; readonly step: Step; readonly row?: 
 
 /** Creates the HTTP application: a route for each row of the table, and the error envelope for everything else. */
 export function createApp(dependencies: AppDependencies): App {
-  const { observer, trustProxy, log } = dependencies;
+  const { observer, trustProxy } = dependencies;
   const open = new Map<string, Target>(
     Object.entries(dependencies.open).map(([path, endpoint]) => [
       path,
@@ -377,8 +381,12 @@ export function createApp(dependencies: AppDependencies): App {
     const { operation, step } = target;
     const correlationId = newCorrelationId();
     const client = readClientAddress(request, trustProxy);
-    const observation = observer.begin({ correlationId, operation, method, client }, outgoing);
-    const exchange: Exchange = { ...dependencies, request, correlationId, observation, client };
+    const traceparent = request.header('traceparent');
+    const traceId = readTraceId(traceparent);
+    const log = traceLog(dependencies.log, traceparent);
+    const arrival = { correlationId, operation, method, client, ...defined({ traceId }) };
+    const observation = observer.begin(arrival, outgoing);
+    const exchange: Exchange = { ...dependencies, request, correlationId, observation, client, log };
     const params = route?.params ?? {};
     const fail = (error: unknown): Answer => buildErrorAnswer(error, correlationId, log);
     let answer = await step(exchange, params).catch(fail);

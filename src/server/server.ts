@@ -137,7 +137,9 @@ const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
  */
 export function createServer(options: ServerOptions): ControlServer {
   checkArguments({ options: optionsOf(SERVER_OPTIONS) }, { options });
-  const { store, blobs, now = Date.now, log = () => undefined } = options;
+  const { now = Date.now, log = () => undefined } = options;
+  const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
+  const { store, blobs } = metrics.measure(options);
   const { audit = () => undefined, auditReads = false, trustProxy = false } = options;
   const context = { store, blobs, now, log };
   const limits = { ...defaultLimits, ...options.limits };
@@ -166,10 +168,9 @@ export function createServer(options: ServerOptions): ControlServer {
   // So that refusals cannot fill the disk.
   const lines = createRateLimiter({ perSecond: 10, burst: 100, maxKeys: MAX_RATE_BUCKETS, now });
   const boundedAudit = boundAudit(audit, (actor) => lines.take(actor) === undefined);
-  const metrics = createMetrics({ version: options.version ?? 'unknown', node: process.version });
   const observer = createObserver(metrics, log, boundedAudit);
   const readiness = createReadiness(context);
-  const open = { ...buildEndpoints(metrics, readiness), ...buildPageEndpoint(options.page) };
+  const open = { ...buildEndpoints(metrics, readiness, slots), ...buildPageEndpoint(options.page) };
   const recording = { audit, auditReads, boundedAudit };
   const uses = createUses(store, log);
   const { oidc } = options;

@@ -10,19 +10,22 @@ const ENDED = 'worker.job.';
 
 /**
  * Serves the health of a worker: `/healthz`, `/readyz` and `/metrics`, as a server does (docs/server/server.md). Pass
- * the worker its `log`, which counts jobs.
+ * the worker its `log`, which counts jobs, and its stores, whose calls are measured.
  */
 export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
   readonly log: Log;
+  readonly stores: Pick<ServerContext, 'store' | 'blobs'>;
   answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
   stopping(): void;
 } {
   const { log } = context;
   const metrics = createMetrics({ version: context.version, node: process.version });
-  const readiness = createReadiness(context);
+  const { store, blobs } = metrics.measure(context);
+  const readiness = createReadiness({ ...context, store, blobs });
   const { '/openapi.json': _document, ...open } = buildEndpoints(metrics, readiness);
   const endpoints = new Map(Object.entries(open));
   return {
+    stores: { store, blobs },
     log(entry) {
       const { event, facts } = entry;
       if (event.startsWith(ENDED)) metrics.jobEnded(String(facts?.['kind']), event.slice(ENDED.length));

@@ -82,13 +82,12 @@ async function runWorker(cli: Cli, options: OptionsOf<typeof WORKER>): Promise<v
   const { store, blobs, places, now } = await openRunning(cli, options, write);
   const version = await readVersion();
   const health = createWorkerHealth({ store, blobs, now, log: write, version });
-  const { log } = health;
+  const { log, stores } = health;
   let listening: Listening | undefined;
   try {
-    const { handlers, sweeps } = standardWork({ store, blobs, now, log, signing });
+    const { handlers, sweeps } = standardWork({ ...stores, now, log, signing });
     const worker = createWorker({
-      store,
-      blobs,
+      ...stores,
       handlers,
       sweeps,
       concurrency,

@@ -118,6 +118,8 @@ export type TransferSlots = {
   take(
     owner: Owner,
   ): (() => void) | { readonly of: 'token' | 'organization' | 'server'; readonly limit: number };
+  readonly running: () => number;
+  readonly limit: number;
 };
 
 /**
@@ -135,6 +137,8 @@ export function createTransferSlots(all: number): TransferSlots {
     }
   };
   return {
+    limit: all,
+    running: () => running.get('') ?? 0,
     take({ tokenId, organizationId }) {
       const limits = [
         { key: tokenId, of: 'token', limit: share(4) },

@@ -29,7 +29,7 @@ import { rerunWork } from './run/rerun.ts';
 import type { Runner, RunnerKind } from './run/runner.ts';
 import { turnWork } from './run/turn.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import type { Log } from '../model/log.ts';
+import { type Log, traceLog } from '../model/log.ts';
 import type { Job, Store } from '../store/store.ts';
 
 async function sweepOnce({ name, run }: Sweep, signal: AbortSignal, log: Log): Promise<void> {
@@ -150,10 +150,11 @@ export function createWorker(options: WorkerOptions): Worker {
     const { operationId, kind, attempt } = job;
     const handler = handlers.get(kind);
     if (handler === undefined) throw new TypeError('a job of an unknown kind was claimed');
-    const driven = await driveJob(drive, handler, job, working.signal);
+    const jobLog = traceLog(log, job.traceparent);
+    const driven = await driveJob({ ...drive, log: jobLog }, handler, job, working.signal);
     const level = driven === 'failed' || driven === 'lost' ? 'warn' : 'info';
     const correlationId = correlationIdOf(operationId);
-    log({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
+    jobLog({ level, event: `worker.job.${driven}`, correlationId, facts: { operationId, kind, attempt } });
     return driven;
   };
   const runAside = (job: Job): void => {

@@ -17,6 +17,8 @@ export type LogEntry = {
   readonly level: LogLevel;
   readonly event: string;
   readonly correlationId?: string;
+  /** The trace of the caller (W3C Trace Context). */
+  readonly traceId?: string;
   /** Name of the operation in the table, or of another kind of request. */
   readonly operation?: string;
   readonly method?: string;
@@ -38,6 +40,17 @@ export type LogEntry = {
 
 /** Receives the events of a server or worker. */
 export type Log = (entry: LogEntry) => void;
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The trace id of a `traceparent` (W3C Trace Context); a malformed one has none. */
+export const readTraceId = (traceparent = ''): string | undefined => TRACEPARENT.exec(traceparent)?.[1];
+
+/** Returns the log, whose entries then have the trace. */
+export function traceLog(log: Log, traceparent: string | undefined): Log {
+  const traceId = readTraceId(traceparent);
+  return traceId === undefined ? log : (entry) => log({ ...entry, traceId });
+}
 
 export type LogFormat = 'json' | 'text';
 
@@ -96,13 +109,14 @@ function formatJson(entry: LogEntry, time: string, debugging: boolean): string {
 }
 
 function formatText(entry: LogEntry, time: string, debugging: boolean): string {
-  const { level, event, correlationId, operation, method, status, code, durationMs, tokenId } = entry;
+  const { level, event, correlationId, traceId, operation, method, status, code, durationMs, tokenId } =
+    entry;
   const words = [time, level, event, method, operation, status, code];
   if (durationMs !== undefined) words.push(`${durationMs} ms`);
   if (entry.aborted === true) words.push('aborted');
   words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
   if (entry.error !== undefined) words.push(formatError(describeError(entry.error, debugging)));
-  words.push(tokenId, correlationId);
+  words.push(tokenId, correlationId, traceId);
   return escapeText(words.filter((word) => word !== undefined).join(' '));
 }
 

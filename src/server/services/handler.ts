@@ -86,6 +86,8 @@ export type Change = {
   readonly requestHash: Digest;
   /** The header If-Match. A replay needs none: it changes nothing. */
   readonly ifMatch?: string;
+  /** The trace of the request (W3C Trace Context), which queued work continues. */
+  readonly traceparent?: string;
 };
 
 /** Refuses a change of a resource that differs from the one that the caller read. Pass the locked resource. */

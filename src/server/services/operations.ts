@@ -14,6 +14,7 @@ type Subject = {
   readonly resourceId: string;
   /** What a worker must be able to do (docs/server/runners.md, Labels). */
   readonly labels?: readonly string[];
+  readonly traceparent?: string;
 };
 
 /** An operation before it is stored: its subject and its request. */
@@ -30,13 +31,14 @@ export const describeOperation = (change: Change, subject: Subject): NewOperatio
   organizationId: change.principal.organizationId,
   projectId: change.projectId,
   ...subject,
+  ...defined({ traceparent: change.traceparent }),
   idempotencyKey: change.key,
   requestHash: change.requestHash,
 });
 
 async function insert(
   tx: Tx,
-  { operationId = newOperationId(), labels: _labels, ...operation }: NewOperation,
+  { operationId = newOperationId(), labels: _labels, traceparent: _traceparent, ...operation }: NewOperation,
   state: Pick<OperationResource, 'state' | 'createdAtMs' | 'startedAtMs' | 'finishedAtMs'>,
 ): Promise<OperationResource> {
   const { organizationId, projectId } = operation;
@@ -63,8 +65,9 @@ export async function queueOperation(
 ): Promise<OperationResource> {
   const resource = await insert(tx, operation, { state: 'pending', createdAtMs: nowMs });
   const { operationId } = resource;
-  const { kind, organizationId, projectId, resourceId, labels } = operation;
-  const job = { operationId, kind, organizationId, projectId, resourceId, labels, createdAtMs: nowMs };
+  const { kind, organizationId, projectId, resourceId, labels, traceparent } = operation;
+  const subject = { kind, organizationId, projectId, resourceId };
+  const job = { operationId, ...subject, labels, traceparent, createdAtMs: nowMs };
   await tx.jobs.enqueue(defined(job));
   return resource;
 }

@@ -88,7 +88,13 @@ export type JobHold = Pick<Job, 'operationId' | 'fence'>;
 export type JobRenewal = JobHold & Pick<JobClaim, 'nowMs' | 'leaseMs'>;
 
 /** The number of jobs of a kind that wait, and that workers hold. */
-export type QueueRow = { readonly kind: string; readonly waiting: number; readonly running: number };
+export type QueueRow = {
+  readonly kind: string;
+  readonly waiting: number;
+  readonly running: number;
+  /** How long the longest waiting of them could have begun; 0 if none waits. */
+  readonly oldestMs: number;
+};
 
 const WORKER_NOTED_EVERY_MS = 10_000;
 
@@ -132,22 +138,26 @@ const RETRY = `UPDATE jobs SET fence = fence + 1, lease_until_ms = NULL, worker 
 const IS_WAITING = '(lease_until_ms IS NULL OR lease_until_ms <= ?)';
 const REMOVE_WAITING = `DELETE FROM jobs WHERE operation_id = ? AND ${IS_WAITING}`;
 
-function readQueue(row: SqlRow): QueueRow {
-  const running = column.integer.read(row, 'running');
-  return {
-    kind: column.text.read(row, 'kind'),
-    waiting: column.integer.read(row, 'jobs') - running,
-    running,
+const readQueue =
+  (nowMs: number) =>
+  (row: SqlRow): QueueRow => {
+    const running = column.integer.read(row, 'running');
+    return {
+      kind: column.text.read(row, 'kind'),
+      waiting: column.integer.read(row, 'jobs') - running,
+      running,
+      oldestMs: Math.max(0, nowMs - (row['oldest'] === null ? nowMs : column.integer.read(row, 'oldest'))),
+    };
   };
-}
 
-const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? THEN 1 ELSE 0 END) AS running
+const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? THEN 1 ELSE 0 END) AS running,
+    min(CASE WHEN lease_until_ms > ? THEN NULL ELSE not_before_ms END) AS oldest
   FROM jobs GROUP BY kind ORDER BY kind`;
 
 export const createJobReads = (sql: Sql) => ({
   operations: createRowReads(sql, operations),
   jobs: {
-    count: (nowMs: number) => queryRows(sql, readQueue, QUEUE, [nowMs]),
+    count: (nowMs: number) => queryRows(sql, readQueue(nowMs), QUEUE, [nowMs, nowMs]),
     /** Finds the unfinished job of a resource, whether a worker holds it or not. */
     findOf: ({ kind, projectId, resourceId }: JobSubject) =>
       findRow(sql, jobs.toRow, BY_SUBJECT, [kind, projectId, resourceId]),

@@ -120,3 +120,12 @@ export async function readClock(sql: Sql, isShared: boolean): Promise<ClockState
 
 export const writeClock = (sql: Sql, record: ClockRecord): Promise<unknown> =>
   sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'clock', JSON.stringify(record));
+
+const BACKUP_AT = 'backup_at_ms';
+
+export const readBackupTime = async (sql: Sql): Promise<number> =>
+  Number((await readValue(sql, BACKUP_AT)) ?? 0);
+
+export async function writeBackupTime(sql: Sql, atMs: number): Promise<void> {
+  await sql.run(`${INSERT} UPDATE SET value = excluded.value`, BACKUP_AT, String(atMs));
+}

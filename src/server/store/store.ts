@@ -7,6 +7,8 @@ import { createIdempotencyReads, createIdempotencyWrites } from './idempotency.t
 import * as jobs from './jobs.ts';
 import { leaseRate, type RateLease, type RateShare } from './rates.ts';
 import {
+  readBackupTime,
+  writeBackupTime,
   type ClockRecord,
   type ClockState,
   readClock,
@@ -92,8 +94,17 @@ export type Store = Reads & {
   readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
   /** Returns some unused bytes of the file to the disk if it has many; `false` if there was nothing to do. */
   readonly reclaim?: () => Promise<boolean>;
+  /** The connections for changes, where there are several. */
+  readonly pool?: () => PoolState;
+  /** Stores the time of a backup. */
+  noteBackup(atMs: number): Promise<void>;
+  /** The time of the last backup of which the store knows; 0 for none. */
+  lastBackupAtMs(): Promise<number>;
   close(): Promise<void>;
 };
+
+/** The open connections of a pool, those that are free, and the work that waits for one. */
+export type PoolState = { readonly open: number; readonly idle: number; readonly waiting: number };
 
 type Database = {
   /** A connection of its own, so that reads see only what is committed. */
@@ -104,11 +115,12 @@ type Database = {
   /** Servers on other machines may use a shared database too. */
   readonly isShared: boolean;
   readonly reclaim?: (sql: Sql) => Promise<boolean>;
+  readonly pool?: () => PoolState;
   readonly close: () => Promise<void>;
 };
 
 export function createSqlStore(database: Database): Store {
-  const { reads, dialect, migrations, transact, isShared, reclaim, close } = database;
+  const { reads, dialect, migrations, transact, isShared, reclaim, pool, close } = database;
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...createReads(reads),
@@ -126,6 +138,9 @@ export function createSqlStore(database: Database): Store {
     secret: (name) => transact((sql) => readSecret(sql, name)),
     ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
     ...(reclaim && { reclaim: () => transact(reclaim) }),
+    noteBackup: (atMs) => transact((sql) => writeBackupTime(sql, atMs)),
+    lastBackupAtMs: () => readBackupTime(reads),
+    ...(pool && { pool }),
     close,
   };
 }

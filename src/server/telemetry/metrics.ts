@@ -1,3 +1,9 @@
+import { DrillproofError } from '../../errors.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import type { TransferSlots } from '../http/rate-limit.ts';
+import type { PoolState, QueueRow, Store } from '../store/store.ts';
+import { readProcessMetrics } from './process.ts';
+
 /** Names and values that distinguish the samples of one family; few and fixed, never an id. */
 type Labels = Readonly<Record<string, string>>;
 
@@ -109,15 +115,61 @@ type EndedRequest = {
   readonly bytes: number;
 };
 
-export type QueueDepth = { readonly kind: string; readonly state: string; readonly count: number };
+/** What is read when metrics are; a member is absent if it could not be read, or does not exist here. */
+export type Snapshot = {
+  readonly queue?: readonly QueueRow[] | undefined;
+  readonly stored?: readonly { readonly name: string; readonly value: number }[] | undefined;
+  readonly backupAtMs?: number | undefined;
+  readonly pool?: PoolState | undefined;
+  readonly transfers?: Readonly<Record<string, TransferSlots>>;
+};
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 // From a cached answer to a large download.
 const DURATION_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+// From one row in memory to the hash of a large blob.
+const CALL_BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
+
 const createCounter = (name: string, help: string) => createNumbers('counter', `drillproof_${name}`, help);
 const createGauge = (name: string, help: string) => createNumbers('gauge', `drillproof_${name}`, help);
+
+const DATABASE_READS: ReadonlySet<string> = new Set(['schema', 'leaseRate', 'lastBackupAtMs']);
+
+/** The code of a failure of the storage itself; `undefined` for a refusal of the work that called it. */
+function faultOf(error: unknown): string | undefined {
+  if (!(error instanceof DrillproofError)) return 'other';
+  const { code } = error;
+  return /^(io\.|control\.(UNAVAILABLE|STORED_BYTES_CORRUPT)$)/.test(code) ? code : undefined;
+}
+
+type RecordCall = (seconds: number, error: unknown) => void;
+
+/** Wraps the functions of an object, and of its members, that return a promise: each call is recorded when it ends. */
+function timeCalls<T extends object>(
+  target: T,
+  recordOf: (name: string, isNested: boolean) => RecordCall,
+  isNested = false,
+): T {
+  const wrap = ([name, member]: [string, unknown]): [string, unknown] => {
+    if (typeof member === 'object' && member !== null) return [name, timeCalls(member, recordOf, true)];
+    if (typeof member !== 'function') return [name, member];
+    const record = recordOf(name, isNested);
+    return [
+      name,
+      (...values: unknown[]): unknown => {
+        const startedMs = performance.now();
+        const result: unknown = member(...values);
+        if (!(result instanceof Promise)) return result;
+        const end = (error?: unknown): void => record((performance.now() - startedMs) / 1000, error);
+        result.then(() => end(), end);
+        return result;
+      },
+    ];
+  };
+  return Object.fromEntries(Object.entries(target).map(wrap)) as T;
+}
 
 /** Creates the metrics of one process. Each label is one of a few fixed words, never an id, an address or a secret. */
 export function createMetrics(build: { readonly version: string; readonly node: string }) {
@@ -132,8 +184,22 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   const limited = createCounter('http_rate_limited_total', 'Requests refused for the rate of a token.');
   const jobs = createCounter('worker_jobs_total', 'Jobs of this worker, by kind and outcome.');
   const queue = createGauge('queue_operations', 'Queued work, by kind and state of its operation.');
+  const oldest = createGauge('queue_oldest_seconds', 'How long the oldest waiting work waits, by kind.');
   const readable = createGauge('queue_readable', 'Whether the queue could be read, 1 or 0.');
   const info = createGauge('build_info', 'What runs here; always 1.');
+  const calls = createHistogram(
+    'drillproof_storage_call_duration_seconds',
+    'Time of a call to the database, or to the blobs (S3 or disk).',
+    CALL_BOUNDS,
+  );
+  const faults = createCounter('storage_errors_total', 'Calls to the storage that failed, by code.');
+  const connections = createGauge('database_connections', 'Connections of the pool for changes, by state.');
+  const pending = createGauge('database_waiting', 'Changes that wait for a connection.');
+  const stored = createGauge('stored_bytes', 'Bytes that rows name, by their kind; at most a minute old.');
+  const backup = createGauge('last_backup_timestamp_seconds', 'Time of the last backup; 0 for none.');
+  const transfers = createGauge('transfers', 'Running downloads and uploads.');
+  const most = createGauge('transfers_limit', 'The most transfers that may run at once.');
+  const snapshots = [queue, oldest, connections, pending, stored, backup, transfers, most];
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
   limited.add({}, 0);
@@ -148,13 +214,43 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     },
     rateLimited: () => limited.add({}),
     jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
-    /** Formats all metrics; `depths` is the current queue, `undefined` if it could not be read. */
-    text(depths: readonly QueueDepth[] | undefined): string {
-      queue.clear();
+    /** Measures each call of these stores. */
+    measure<S extends { readonly store: Store; readonly blobs: Blobs }>(stores: S): S {
+      const record =
+        (storage: 'database' | 'blobs', call: string) =>
+        (seconds: number, error: unknown): void => {
+          calls.observe({ storage, call }, seconds);
+          const code = error === undefined ? undefined : faultOf(error);
+          if (code !== undefined) faults.add({ storage, code });
+        };
+      const store = timeCalls(stores.store, (name, isRead) =>
+        record('database', isRead || DATABASE_READS.has(name) ? 'read' : 'transaction'),
+      );
+      return { ...stores, store, blobs: timeCalls(stores.blobs, (name) => record('blobs', name)) };
+    },
+    text(snapshot: Snapshot): string {
+      for (const family of snapshots) family.clear();
       inFlight.set({}, open);
-      for (const { kind, state, count } of depths ?? []) queue.set({ kind, state }, count);
-      readable.set({}, depths === undefined ? 0 : 1);
-      return formatExposition([requests, durations, inFlight, bytes, limited, jobs, queue, readable, info]);
+      for (const { kind, waiting, running, oldestMs } of snapshot.queue ?? []) {
+        queue.set({ kind, state: 'waiting' }, waiting);
+        queue.set({ kind, state: 'running' }, running);
+        oldest.set({ kind }, oldestMs / 1000);
+      }
+      readable.set({}, snapshot.queue === undefined ? 0 : 1);
+      for (const { name, value } of snapshot.stored ?? []) stored.add({ kind: name }, value);
+      if (snapshot.backupAtMs !== undefined) backup.set({}, snapshot.backupAtMs / 1000);
+      if (snapshot.pool !== undefined) {
+        const { open: all, idle, waiting } = snapshot.pool;
+        connections.set({ state: 'idle' }, idle);
+        connections.set({ state: 'busy' }, all - idle);
+        pending.set({}, waiting);
+      }
+      for (const [kind, slots] of Object.entries(snapshot.transfers ?? {})) {
+        transfers.set({ kind }, slots.running());
+        most.set({ kind }, slots.limit);
+      }
+      const own = [requests, durations, inFlight, bytes, limited, jobs, calls, faults, readable, info];
+      return formatExposition([...own, ...snapshots, ...readProcessMetrics()]);
     },
   };
 }

@@ -27,6 +27,7 @@ type Arrival = {
   readonly operation: string;
   readonly method: string;
   readonly client: string | undefined;
+  readonly traceId?: string;
 };
 
 type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
@@ -51,6 +52,8 @@ const CLIENT_CLOSED = 499;
 const countBodyBytes = (answer: Decided | undefined, method: string): number =>
   method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
+const PROBES: ReadonlySet<string> = new Set(['healthz', 'readyz', 'metrics']);
+
 /** @param audit records the refusals of requests that the application never gets */
 export function createObserver(metrics: Metrics, log: Log, audit: Audit) {
   const ended = (
@@ -63,7 +66,7 @@ export function createObserver(metrics: Metrics, log: Log, audit: Audit) {
     const bytes = streamed > 0 ? streamed : body;
     metrics.ended({ operation: arrival.operation, status, seconds, bytes });
     log({
-      level: 'info',
+      level: status < 400 && PROBES.has(arrival.operation) ? 'debug' : 'info',
       event: 'request',
       ...arrival,
       status,

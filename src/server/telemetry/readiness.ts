@@ -3,7 +3,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError } from '../http/envelope.ts';
 import type { Log } from '../model/log.ts';
 import type { QueueRow, Store } from '../store/store.ts';
-import type { QueueDepth } from './metrics.ts';
+import type { Snapshot } from './metrics.ts';
 
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
 
@@ -29,6 +29,8 @@ type Options = {
 
 // Answers within this time share one check, so that requests without a token cannot load the storage.
 const CACHE_MS = 1_000;
+// It reads an index of every row.
+const USAGE_MS = 60_000;
 const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
@@ -55,7 +57,6 @@ function checkSchema({ version, known }: { version: number; known: number }): Ch
 export function createReadiness(options: Options) {
   const { store, blobs, now, log, timeoutMs = 3_000 } = options;
   let stopping = false;
-  let last: { readonly atMs: number; readonly readiness: Promise<Readiness> } | undefined;
 
   const readQueue = async (): Promise<QueuedKind[]> => {
     const nowMs = now();
@@ -90,12 +91,24 @@ export function createReadiness(options: Options) {
     };
   };
 
+  const readUsage = async (): Promise<Snapshot> => {
+    const reading = Promise.all([store.usage.stored(), store.lastBackupAtMs()]);
+    const usage = await limitTime(timeoutMs, reading).catch(explain('usage'));
+    return typeof usage === 'string' ? {} : { stored: usage[0], backupAtMs: usage[1] };
+  };
+  const remember = <T>(ms: number, work: () => Promise<T>): (() => Promise<T>) => {
+    let last: { readonly atMs: number; readonly result: Promise<T> } | undefined;
+    return () => {
+      const atMs = now();
+      if (last === undefined || Math.abs(atMs - last.atMs) >= ms) last = { atMs, result: work() };
+      return last.result;
+    };
+  };
+  const [checkSometimes, readUsageSometimes] = [remember(CACHE_MS, checkAll), remember(USAGE_MS, readUsage)];
+
   /** Returns the readiness of at most a second ago. Never rejects. */
   const look = async (): Promise<Readiness> => {
-    const nowMs = now();
-    if (last === undefined || Math.abs(nowMs - last.atMs) >= CACHE_MS)
-      last = { atMs: nowMs, readiness: checkAll() };
-    const readiness = await last.readiness;
+    const readiness = await checkSometimes();
     return stopping ? { ...readiness, checks: { ...readiness.checks, process: 'stopping' } } : readiness;
   };
 
@@ -110,13 +123,10 @@ export function createReadiness(options: Options) {
         details: { checks: readiness.checks },
       });
     },
-    async queueDepths(): Promise<readonly QueueDepth[] | undefined> {
-      const { checks, queue } = await look();
-      if (checks.store !== 'ok') return undefined;
-      return queue.flatMap(({ kind, waiting, running }) => [
-        { kind, state: 'waiting', count: waiting },
-        { kind, state: 'running', count: running },
-      ]);
+    /** Reads the numbers of the storage for metrics, of which those of all rows are at most a minute old. Never rejects. */
+    async snapshot(): Promise<Snapshot> {
+      const [{ checks, queue }, usage] = await Promise.all([look(), readUsageSometimes()]);
+      return { ...usage, queue: checks.store === 'ok' ? queue : undefined, pool: store.pool?.() };
     },
     stop: (): void => void (stopping = true),
   };

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
+import { defined } from '../../../bytes/arguments.ts';
 import type { OperationError } from '../../../contract/resources/operation.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import type { ServerContext } from '../../model/context.ts';
@@ -84,8 +85,9 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
   };
 
   const runIn = async (job: Job, { signal, progress }: JobContext, folder: string): Promise<JobEnd> => {
-    const { operationId, attempt } = job;
-    const runnerJob = await work.read(host.store, job, host.graceMs);
+    const { operationId, attempt, traceparent } = job;
+    const read = await work.read(host.store, job, host.graceMs);
+    const runnerJob = { ...read, ...defined({ traceparent }) };
     let reported: Reported<P, S> = {};
     let refusal: OperationError | undefined;
     const take = (facts: P | S): void => {

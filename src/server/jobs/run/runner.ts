@@ -29,6 +29,8 @@ type Common = {
   readonly deadlineAtMs: number;
   /** The time to stop after the deadline or a cancellation, in milliseconds. */
   readonly graceMs: number;
+  /** The trace of the request that queued the work (W3C Trace Context), to pass on. */
+  readonly traceparent?: string;
 };
 
 /** A prompt to answer: the turn with its model, effort and limits, and the conversation that it continues. */

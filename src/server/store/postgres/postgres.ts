@@ -214,6 +214,7 @@ export async function openPostgresStore(url: string, options: Partial<PostgresOp
     migrations: all.migrations,
     transact: (work) => runTransaction(writes, work),
     isShared: true,
+    pool: () => ({ open: writes.totalCount, idle: writes.idleCount, waiting: writes.waitingCount }),
     async close() {
       closed ??= Promise.all([reads.end(), writes.end()]);
       await closed;

@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs';
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { createHistogram, createNumbers, type Family } from './metrics.ts';
+
+const GC_KINDS = new Map([
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
+]);
+const RESOLUTION_MS = 10;
+
+function countOpenFiles(): number | undefined {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return undefined; // only Linux has this folder
+  }
+}
+
+/** Starts to measure this process; returns its families, read at each call. Names are those of other Node.js programs. */
+function startProcessMetrics(): () => readonly Family[] {
+  const pauses = createHistogram(
+    'nodejs_gc_duration_seconds',
+    'Pauses for garbage collection, by kind.',
+    [0.001, 0.01, 0.1, 1, 2, 5],
+  );
+  new PerformanceObserver((list) => {
+    for (const { detail, duration } of list.getEntries() as unknown as readonly GcEntry[])
+      pauses.observe({ kind: GC_KINDS.get(detail.kind) ?? 'other' }, duration / 1000);
+  }).observe({ entryTypes: ['gc'] });
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  const lag = createNumbers(
+    'gauge',
+    'nodejs_eventloop_lag_seconds',
+    'Delay of the event loop since the last look, by quantile.',
+  );
+  const one = (type: 'counter' | 'gauge', name: string, help: string, value: number | undefined): Family => {
+    const family = createNumbers(type, name, help);
+    if (value !== undefined) family.set({}, value);
+    return family;
+  };
+  return () => {
+    // The monitor measures the time between two of its timers.
+    for (const [quantile, percent] of Object.entries({ '0.5': 50, '0.99': 99, '1': 100 }))
+      lag.set({ quantile }, Math.max(0, delays.percentile(percent) / 1e9 - RESOLUTION_MS / 1000));
+    delays.reset();
+    const { user, system } = process.cpuUsage();
+    const { rss, heapUsed } = process.memoryUsage();
+    const startedAt = (performance.timeOrigin / 1000) | 0;
+    return [
+      one('counter', 'process_cpu_seconds_total', 'Processor time used.', (user + system) / 1e6),
+      one('gauge', 'process_start_time_seconds', 'Start of the process, since 1970.', startedAt),
+      one('gauge', 'process_resident_memory_bytes', 'Memory of the process.', rss),
+      one('gauge', 'process_open_fds', 'Open files and connections.', countOpenFiles()),
+      one('gauge', 'nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', heapUsed),
+      lag,
+      pauses,
+    ];
+  };
+}
+
+type GcEntry = { readonly duration: number; readonly detail: { readonly kind: number } };
+
+let started: (() => readonly Family[]) | undefined;
+
+/** The metrics of this process, which it measures from the first call on. */
+export const readProcessMetrics = (): readonly Family[] => (started ??= startProcessMetrics())();
