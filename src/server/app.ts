@@ -43,7 +43,8 @@ import { type Audit, readTraceId, selectIds, traceLog } from './model/log.ts';
 import type { VerifyIdentity } from './http/oidc.ts';
 import { authenticate, type createUses, type Principal } from './http/tokens.ts';
 import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
-import { type Metrics, EXPOSITION_TYPE } from './telemetry/metrics.ts';
+import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 import { readClientAddress, type Observation, type Observer } from './telemetry/observer.ts';
 import type { ReadinessProbe } from './telemetry/readiness.ts';
 

@@ -109,3 +109,19 @@ export function podOf(
     object.kind === 'CronJob' ? object.spec.jobTemplate.spec : object.spec;
   return { pod: template.spec, rules: podFailurePolicy.rules };
 }
+
+const alertSchema = z.strictObject({
+  alert: z.string(),
+  expr: z.string(),
+  for: z.optional(z.string()),
+  annotations: z.strictObject({ summary: z.string() }),
+});
+const alertsSchema = z.strictObject({
+  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertSchema) })),
+});
+
+/** The rules of docs/server/deployment/alerts.yaml. */
+export function readAlerts(): readonly z.infer<typeof alertSchema>[] {
+  const [document] = parseAllDocuments(readFileSync('docs/server/deployment/alerts.yaml', 'utf8'));
+  return alertsSchema.parse(document?.toJS()).groups.flatMap(({ rules }) => rules);
+}

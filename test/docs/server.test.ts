@@ -28,6 +28,9 @@ import {
 } from '../server/make.ts';
 import { drillproof, expectResult } from '../cli/make.ts';
 import { isDeep } from '../support/deep.ts';
+import { DrillproofError } from '../../src/errors.ts';
+import { createTransferSlots } from '../../src/server/http/rate-limit.ts';
+import { readAlerts } from './deployment.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { pasteIntoShell } from './start/programs.ts';
@@ -35,22 +38,48 @@ import { pasteIntoShell } from './start/programs.ts';
 const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
 
-it('docs/server/server.md has every metric with its labels and no other', () => {
+it('docs/server/metrics.md has every metric with its labels, each with an alert, and no other', () => {
   const metrics = createMetrics({ version: '1', node: '2' });
   metrics.began();
   metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
   metrics.jobEnded('a.b', 'succeeded');
-  const text = metrics.text([{ kind: 'a.b', state: 'waiting', count: 1 }]);
+  metrics.called('database', 'read', { seconds: 1, error: new DrillproofError('io.DISK_FULL', 'full') });
+  const slots = createTransferSlots(1);
+  const text = metrics.text({
+    queue: [{ kind: 'a.b', waiting: 1, running: 0, oldestMs: 5 }],
+    stored: [{ name: 'bundles', value: 1 }],
+    backupAtMs: 0,
+    pool: { open: 2, idle: 1, waiting: 0 },
+    transfers: { downloads: slots },
+  });
   const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name);
+  const alerts = new Map(readAlerts().map(({ alert, expr }) => [alert, expr]));
   const rows = Array.from(
-    page.matchAll(/^\| `(drillproof_\w+)` +\| ([^|]*)\|/gm),
-    ([, name, labels = '']) => [name, Array.from(labels.matchAll(/`(\w+)`/g), ([, label]) => label)],
+    readFileSync('docs/server/metrics.md', 'utf8').matchAll(
+      /^\| `((?:drillproof|process|nodejs)_\w+)` +\| ([^|]*)\|[^|]*\| (?:`(\w+)`|–) +\|$/gm,
+    ),
+    ([, name = '', labels = '', alert]) => ({
+      name,
+      labels: Array.from(labels.matchAll(/`(\w+)`/g), ([, label]) => label),
+      alert,
+    }),
   );
-  expect(rows.map(([name]) => name)).toEqual(names);
-  for (const [name, labels] of rows) {
-    const sample = new RegExp(`^${String(name)}(?:_sum)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1] ?? '';
-    expect([name, Array.from(sample.matchAll(/(\w+)="/g), ([, label]) => label)]).toEqual([name, labels]);
+  expect(rows.map(({ name }) => name)).toEqual(names);
+  for (const { name, labels, alert } of rows) {
+    const sample = new RegExp(`^${name}(?:_sum)?(?:\\{(.*)\\})? `, 'm').exec(text)?.[1];
+    const isHere = sample !== undefined || labels.length === 0;
+    if (isHere || name !== 'nodejs_gc_duration_seconds')
+      expect([name, Array.from((sample ?? '').matchAll(/(\w+)="/g), ([, label]) => label)]).toEqual([
+        name,
+        labels,
+      ]);
+    if (alert !== undefined) expect(alerts.get(alert), `${alert} of ${name}`).toContain(name);
   }
+  expect(rows.filter(({ alert }) => alert === undefined).map(({ name }) => name)).toEqual([
+    'drillproof_http_response_bytes_total',
+  ]);
+  const watching = new Set(rows.map(({ alert }) => alert));
+  expect([...alerts.keys()].filter((alert) => !watching.has(alert))).toEqual(['Down']);
 });
 
 it('docs/server/server.md lists every setting of serve with its variable and default, and no other', () => {

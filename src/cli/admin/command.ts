@@ -25,7 +25,7 @@ import { codeFacts } from '../../codes/facts.ts';
 import { escapeText } from '../../report/printable.ts';
 import { size } from '../../report/text/page.ts';
 import { refusedError } from '../../server/model/admin-context.ts';
-import { backupSqlite } from '../../server/store/sqlite/backup.ts';
+import { backupSqlite, noteSqliteBackup } from '../../server/store/sqlite/backup.ts';
 import { type CheckReport, checkStores } from '../../server/admin/check.ts';
 import { checkRestored } from '../../server/admin/restore.ts';
 import { assertClock, recordTime } from '../../server/model/clock.ts';
@@ -141,7 +141,8 @@ PostgreSQL, and the restore.`;
 
 const BACKUP = [
   ...DATA,
-  option('--out <path>', 'file to write, or a folder to write store.sqlite into').required(),
+  option('--out <path>', 'file to write, or a folder to write store.sqlite into'),
+  option('--done', 'only store that another tool made a backup now, for metrics').conflicts('--out'),
 ];
 
 const defineBackup = (command: CliCommand, cli: Cli): CliCommand =>
@@ -150,20 +151,31 @@ const defineBackup = (command: CliCommand, cli: Cli): CliCommand =>
       'Copy the embedded store into one file while the server runs, and print how to copy the blobs.',
     )
     .perform(BACKUP, (options) => backup(cli, options))
-    .examples({ 'a backup': 'drillproof admin backup --out backup-2026-11-21.sqlite' })
+    .examples({
+      'a backup': 'drillproof admin backup --out backup-2026-11-21.sqlite',
+      'after pg_dump': 'drillproof admin backup --done',
+    })
     .addHelpText('after', BACKUP_HELP);
 
-async function backup(cli: Cli, { data, out }: OptionsOf<typeof BACKUP>): Promise<void> {
+async function backup(cli: Cli, options: OptionsOf<typeof BACKUP>): Promise<void> {
+  const { data, out, done } = options;
+  const atMs = cli.now();
+  if (done === true) {
+    await withAdmin(cli, options, ({ store }) => store.noteBackup(atMs));
+    return writeFacts(cli, { kind: 'backup-noted', atMs }, [['last backup', isoTime(atMs)]]);
+  }
+  if (out === undefined) throw usageError('a backup needs --out or --done', 'Pass one of them.');
   const places = placesOf(cli.env, data);
   const blobs = formatBlobAdvice(places);
   if (places.store.kind === 'postgres') {
     throw usageError(
       'the rows are in PostgreSQL, which is backed up with its own tool',
-      `Run: pg_dump --format=custom --file=store.dump "$DATABASE_URL" — and then, for the blobs: ${blobs}`,
+      `Run: pg_dump --format=custom --file=store.dump "$DATABASE_URL" — then, for the blobs: ${blobs} — and then: drillproof admin backup --done`,
     );
   }
   const path = await resolveOut(out);
   const copy = await backupSqlite(places.store.path, path);
+  await noteSqliteBackup(places.store.path, atMs);
   await writeFacts(cli, { kind: 'backup', store: path, ...copy, blobs: { command: blobs } }, [
     ['store', path],
     ['size', size(copy.bytes)],

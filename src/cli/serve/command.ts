@@ -116,7 +116,7 @@ async function readOidc(cli: Cli, path: string | undefined): Promise<VerifyIdent
     () => typeDocument(parseJson(bytes), { schema: oidcSchema, code: 'server.CONFIG_INVALID' }),
     () => 'server.CONFIG_INVALID',
   );
-  return createOidc(document, { now: cli.now });
+  return createOidc(document);
 }
 
 type Opened = Pick<Stores, 'store' | 'places'>;

@@ -49,7 +49,7 @@ type Issuer = z.infer<typeof issuerSchema>;
 type Patterns = z.infer<typeof patternsSchema>;
 
 /** Verifies a JWT. @throws DrillproofError `control.UNAUTHENTICATED`, `control.UNAVAILABLE` if there are no keys */
-export type VerifyIdentity = (jwt: string) => Promise<Principal>;
+export type VerifyIdentity = (jwt: string, nowMs: number) => Promise<Principal>;
 
 const MAX_JWT = 8_192;
 const MAX_JWKS_BYTES = 256 * 1024;
@@ -127,7 +127,6 @@ function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number)
 /**
  * Creates the verification of JWTs of the issuers in a document (docs/schemas/oidc.v1.schema.json), for `createServer`. The
  * first rule of the issuer whose claims a token has gives the rights. No key is fetched before the first token.
- * @param options.now the clock, in milliseconds since 1970; default `Date.now`
  * @param options.cooldownMs time between two fetches of the keys of an issuer for an unknown key; default 30,000
  * @throws DrillproofError `server.CONFIG_INVALID` for an invalid document, `io.PACKAGE_MISSING` without `jose`
  * @example
@@ -136,15 +135,15 @@ function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number)
  */
 export async function createOidc(
   document: unknown,
-  options: { readonly now?: () => number; readonly cooldownMs?: number } = {},
+  options: { readonly cooldownMs?: number } = {},
 ): Promise<VerifyIdentity> {
-  const { now = Date.now, cooldownMs = 30_000 } = options;
+  const { cooldownMs = 30_000 } = options;
   const { issuers } = typeDocument(document, { schema: oidcSchema, code: 'server.CONFIG_INVALID' });
   const jose = await loadJose();
   const byName = new Map(
     issuers.map((row) => [row.issuer, { ...row, keys: createKeys(jose, row, cooldownMs) }]),
   );
-  const verify = async (jwt: string): Promise<Principal> => {
+  const verify: VerifyIdentity = async (jwt, nowMs) => {
     const { iss = '' } = jose.decodeJwt(jwt); // only selects the keys; the verified claims name the issuer again
     const trusted = byName.get(iss);
     if (trusted === undefined) throw new TypeError('the issuer is not configured');
@@ -156,7 +155,7 @@ export async function createOidc(
       requiredClaims: ['exp', 'sub'],
       clockTolerance: SKEW_S,
       maxTokenAge: MAX_AGE_S,
-      currentDate: new Date(now()),
+      currentDate: new Date(nowMs),
     });
     const rule = rules.find(({ claims }) => hasClaims(payload, claims));
     if (rule === undefined) throw new TypeError('no rule of the issuer has the claims of the token');
@@ -165,10 +164,10 @@ export async function createOidc(
     if (typeof sub !== 'string' || sub === '') throw new TypeError('the claim sub is not a text');
     return { ...rights, tokenId: deriveId('oidc', issuer, sub), identity: `${issuer} ${sub}` };
   };
-  return async (jwt) => {
+  return async (jwt, nowMs) => {
     if (jwt.length > MAX_JWT) throw unauthenticated();
     try {
-      return await verify(jwt);
+      return await verify(jwt, nowMs);
     } catch (error) {
       if (error instanceof ControlError) throw error;
       throw unauthenticated(error);

@@ -44,12 +44,12 @@ export async function authenticate(
   store: Reads,
   authorization: string | undefined,
   nowMs: number,
-  verifyIdentity?: (jwt: string) => Promise<Principal>,
+  verifyIdentity?: (jwt: string, nowMs: number) => Promise<Principal>,
 ): Promise<TokenRow | Principal> {
   const token = AUTHORIZATION.exec(authorization ?? '')?.[1] ?? '';
   if (!TOKEN.test(token)) {
     if (verifyIdentity === undefined || !JWT.test(token)) throw unauthenticated();
-    return verifyIdentity(token);
+    return verifyIdentity(token, nowMs);
   }
   const hash = tokenHash(token);
   const row = await store.tokens.findByHash(hash);

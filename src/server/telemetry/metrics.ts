@@ -2,111 +2,8 @@ import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { TransferSlots } from '../http/rate-limit.ts';
 import type { PoolState, QueueRow, Store } from '../store/store.ts';
+import { createHistogram, createNumbers, formatExposition } from './exposition.ts';
 import { readProcessMetrics } from './process.ts';
-
-/** Names and values that distinguish the samples of one family; few and fixed, never an id. */
-type Labels = Readonly<Record<string, string>>;
-
-type Sample = { readonly suffix?: string; readonly labels: Labels; value: number };
-
-/** One metric with all its samples, as the text format groups them. */
-export type Family = {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  samples(): readonly Sample[];
-};
-
-/** Counters use `add`, gauges `set` and `clear`. */
-type Numbers = Family & {
-  add(labels: Labels, by?: number): void;
-  set(labels: Labels, value: number): void;
-  clear(): void;
-};
-type Histogram = Family & { observe(labels: Labels, value: number): void };
-
-/** The media type of the text format, whose version is part of it. */
-export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-
-// A metric always has its labels in the same order, so their values identify a sample.
-function keyOf(labels: Labels): string {
-  let key = '';
-  for (const name in labels) key += `${labels[name]}\0`;
-  return key;
-}
-
-export function createNumbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
-  const samples = new Map<string, Sample>();
-  const set: Numbers['set'] = (labels, value) => void samples.set(keyOf(labels), { labels, value });
-  return {
-    name,
-    help,
-    type,
-    samples: () => [...samples.values()],
-    set,
-    add(labels, by = 1) {
-      const sample = samples.get(keyOf(labels));
-      if (sample === undefined) set(labels, by);
-      else sample.value += by;
-    },
-    clear: () => samples.clear(),
-  };
-}
-
-type Series = { readonly labels: Labels; readonly counts: number[]; sum: number; count: number };
-
-/** Counts, for each bound of `buckets` in ascending order, the values that do not exceed it. */
-export function createHistogram(name: string, help: string, buckets: readonly number[]): Histogram {
-  const bySeries = new Map<string, Series>();
-  const seriesOf = (labels: Labels): Series => {
-    const key = keyOf(labels);
-    const series = bySeries.get(key) ?? { labels, counts: buckets.map(() => 0), sum: 0, count: 0 };
-    bySeries.set(key, series);
-    return series;
-  };
-  return {
-    name,
-    help,
-    type: 'histogram',
-    samples: () => [...bySeries.values()].flatMap((series) => listSamples(series, buckets)),
-    observe(labels, value) {
-      const series = seriesOf(labels);
-      for (let i = buckets.length - 1; i >= 0 && value <= buckets[i]!; i--) series.counts[i]! += 1;
-      series.sum += value;
-      series.count += 1;
-    },
-  };
-}
-
-function listSamples({ labels, counts, sum, count }: Series, buckets: readonly number[]): Sample[] {
-  const makeBucket = (le: string, value: number): Sample => {
-    return { suffix: '_bucket', labels: { ...labels, le }, value };
-  };
-  return [
-    ...buckets.map((bound, i) => makeBucket(String(bound), counts[i] ?? 0)),
-    makeBucket('+Inf', count),
-    { suffix: '_sum', labels, value: sum },
-    { suffix: '_count', labels, value: count },
-  ];
-}
-
-const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-const escapeValue = (text: string): string => escapeHelp(text).replaceAll('"', '\\"');
-
-function formatSample(name: string, { suffix = '', labels, value }: Sample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeValue(text)}"`);
-  return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
-}
-
-/** Formats families in the Prometheus text format 0.0.4: HELP, TYPE and samples, with an end to each line. */
-export function formatExposition(families: readonly Family[]): string {
-  const lines = families.flatMap((family) => [
-    `# HELP ${family.name} ${escapeHelp(family.help)}`,
-    `# TYPE ${family.name} ${family.type}`,
-    ...family.samples().map((sample) => formatSample(family.name, sample)),
-  ]);
-  return lines.map((line) => `${line}\n`).join('');
-}
 
 type EndedRequest = {
   readonly operation: string;
@@ -144,29 +41,23 @@ function faultOf(error: unknown): string | undefined {
   return /^(io\.|control\.(UNAVAILABLE|STORED_BYTES_CORRUPT)$)/.test(code) ? code : undefined;
 }
 
-type RecordCall = (seconds: number, error: unknown) => void;
+type CallEnd = { readonly seconds: number; readonly error?: unknown };
+type RecordCall = (name: string, isNested: boolean, end: CallEnd) => void;
 
-/** Wraps the functions of an object, and of its members, that return a promise: each call is recorded when it ends. */
-function timeCalls<T extends object>(
-  target: T,
-  recordOf: (name: string, isNested: boolean) => RecordCall,
-  isNested = false,
-): T {
+/** Wraps the functions of an object, and of its members: each call that returns a promise is recorded when it ends. */
+function timeCalls<T extends object>(target: T, record: RecordCall, isNested = false): T {
   const wrap = ([name, member]: [string, unknown]): [string, unknown] => {
-    if (typeof member === 'object' && member !== null) return [name, timeCalls(member, recordOf, true)];
+    if (typeof member === 'object' && member !== null) return [name, timeCalls(member, record, true)];
     if (typeof member !== 'function') return [name, member];
-    const record = recordOf(name, isNested);
-    return [
-      name,
-      (...values: unknown[]): unknown => {
-        const startedMs = performance.now();
-        const result: unknown = member(...values);
-        if (!(result instanceof Promise)) return result;
-        const end = (error?: unknown): void => record((performance.now() - startedMs) / 1000, error);
-        result.then(() => end(), end);
-        return result;
-      },
-    ];
+    const call = (...values: unknown[]): unknown => {
+      const startedMs = performance.now();
+      const result: unknown = member(...values);
+      const end = (error?: unknown): void =>
+        record(name, isNested, { seconds: (performance.now() - startedMs) / 1000, error });
+      if (result instanceof Promise) result.then(() => end(), end);
+      return result;
+    };
+    return [name, call];
   };
   return Object.fromEntries(Object.entries(target).map(wrap)) as T;
 }
@@ -200,6 +91,11 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   const transfers = createGauge('transfers', 'Running downloads and uploads.');
   const most = createGauge('transfers_limit', 'The most transfers that may run at once.');
   const snapshots = [queue, oldest, connections, pending, stored, backup, transfers, most];
+  const called = (storage: 'database' | 'blobs', call: string, { seconds, error }: CallEnd): void => {
+    calls.observe({ storage, call }, seconds);
+    const code = error === undefined ? undefined : faultOf(error);
+    if (code !== undefined) faults.add({ storage, code });
+  };
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
   limited.add({}, 0);
@@ -214,19 +110,17 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     },
     rateLimited: () => limited.add({}),
     jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
+    called,
     /** Measures each call of these stores. */
     measure<S extends { readonly store: Store; readonly blobs: Blobs }>(stores: S): S {
-      const record =
-        (storage: 'database' | 'blobs', call: string) =>
-        (seconds: number, error: unknown): void => {
-          calls.observe({ storage, call }, seconds);
-          const code = error === undefined ? undefined : faultOf(error);
-          if (code !== undefined) faults.add({ storage, code });
-        };
-      const store = timeCalls(stores.store, (name, isRead) =>
-        record('database', isRead || DATABASE_READS.has(name) ? 'read' : 'transaction'),
+      const store = timeCalls(stores.store, (name, isNested, end) =>
+        called('database', isNested || DATABASE_READS.has(name) ? 'read' : 'transaction', end),
       );
-      return { ...stores, store, blobs: timeCalls(stores.blobs, (name) => record('blobs', name)) };
+      return {
+        ...stores,
+        store,
+        blobs: timeCalls(stores.blobs, (name, _, end) => called('blobs', name, end)),
+      };
     },
     text(snapshot: Snapshot): string {
       for (const family of snapshots) family.clear();

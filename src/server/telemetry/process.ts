@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import { createHistogram, createNumbers, type Family } from './metrics.ts';
+import { createHistogram, createNumbers, type Family } from './exposition.ts';
 
 const GC_KINDS = new Map([
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
@@ -18,6 +18,12 @@ function countOpenFiles(): number | undefined {
   }
 }
 
+const measure = (name: string, help: string, value: number | undefined): Family => {
+  const family = createNumbers(name.endsWith('_total') ? 'counter' : 'gauge', name, help);
+  if (value !== undefined) family.set({}, value);
+  return family;
+};
+
 /** Starts to measure this process; returns its families, read at each call. Names are those of other Node.js programs. */
 function startProcessMetrics(): () => readonly Family[] {
   const pauses = createHistogram(
@@ -34,27 +40,24 @@ function startProcessMetrics(): () => readonly Family[] {
   const lag = createNumbers(
     'gauge',
     'nodejs_eventloop_lag_seconds',
-    'Delay of the event loop since the last look, by quantile.',
+    'Delay of the event loop since the last look, by percentile.',
   );
-  const one = (type: 'counter' | 'gauge', name: string, help: string, value: number | undefined): Family => {
-    const family = createNumbers(type, name, help);
-    if (value !== undefined) family.set({}, value);
-    return family;
-  };
   return () => {
     // The monitor measures the time between two of its timers.
-    for (const [quantile, percent] of Object.entries({ '0.5': 50, '0.99': 99, '1': 100 }))
-      lag.set({ quantile }, Math.max(0, delays.percentile(percent) / 1e9 - RESOLUTION_MS / 1000));
+    for (const percentile of [50, 99, 100]) {
+      const seconds = delays.percentile(percentile) / 1e9 - RESOLUTION_MS / 1000;
+      lag.set({ percentile: String(percentile) }, Math.max(0, seconds));
+    }
     delays.reset();
     const { user, system } = process.cpuUsage();
     const { rss, heapUsed } = process.memoryUsage();
-    const startedAt = (performance.timeOrigin / 1000) | 0;
+    const startedAt = Math.floor(performance.timeOrigin / 1000);
     return [
-      one('counter', 'process_cpu_seconds_total', 'Processor time used.', (user + system) / 1e6),
-      one('gauge', 'process_start_time_seconds', 'Start of the process, since 1970.', startedAt),
-      one('gauge', 'process_resident_memory_bytes', 'Memory of the process.', rss),
-      one('gauge', 'process_open_fds', 'Open files and connections.', countOpenFiles()),
-      one('gauge', 'nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', heapUsed),
+      measure('process_cpu_seconds_total', 'Processor time used.', (user + system) / 1e6),
+      measure('process_start_time_seconds', 'Start of the process, since 1970.', startedAt),
+      measure('process_resident_memory_bytes', 'Memory of the process.', rss),
+      measure('process_open_fds', 'Open files and connections.', countOpenFiles()),
+      measure('nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', heapUsed),
       lag,
       pauses,
     ];

@@ -95,8 +95,10 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
   await expect
     .poll(() => fetchText('/metrics'))
     .toContain('drillproof_worker_jobs_total{kind="authoring.turn",outcome="failed"} 1');
-  expect(await fetchText('/metrics')).toContain(
-    'drillproof_worker_jobs_total{kind="run.rerun",outcome="succeeded"} 1',
+  const metrics = await fetchText('/metrics');
+  expect(metrics).toContain('drillproof_worker_jobs_total{kind="run.rerun",outcome="succeeded"} 1');
+  expect(metrics).toMatch(
+    /^drillproof_storage_call_duration_seconds_count\{storage="blobs",call="put\w*"\} [1-9]/m,
   );
   expect(await worker.stop()).toBe(0);
   expect(await server.stop()).toBe(0);

@@ -76,9 +76,8 @@ const makeDocument = (over: object = {}) => ({
   issuers: [{ issuer: ISSUER, audience: AUDIENCE, jwksUrl, rules: RULES, ...over }],
 });
 const serve = async (over: object = {}, cooldownMs = 0): Promise<void> => {
-  const now = (): number => plane.clock.nowMs;
   server = serverOn(plane, {
-    oidc: await createOidc(makeDocument(over), { now, cooldownMs }),
+    oidc: await createOidc(makeDocument(over), { cooldownMs }),
     audit: (entry) => void audited.push(entry),
     log: (entry) => void logged.push(entry),
   });
@@ -142,7 +141,7 @@ describe('a JWT of a configured issuer', () => {
 
   it('has its own rate of requests, which its other tokens share', async () => {
     const limits = { requestBurst: 1, requestsPerSecond: 0.001 };
-    server = serverOn(plane, { oidc: await createOidc(makeDocument(), { now: () => NOW_MS }), limits });
+    server = serverOn(plane, { oidc: await createOidc(makeDocument()), limits });
     expect(await statusOf(makeJwt())).toBe(200);
     expect(await statusOf(makeJwt({ jti: 'another' }))).toBe(429);
     expect(await statusOf(makeJwt({ sub: 'another' }))).toBe(200);

@@ -112,7 +112,9 @@ it('one of 20 simultaneous turns is accepted', async () => {
   expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
   for (const response of responses)
     if (response.status !== 202) await expectEnvelope(response, 'control.AUTHORING_TURN_ACTIVE');
-  expect(await plane.store.jobs.count(NOW_MS)).toEqual([{ kind: 'authoring.turn', waiting: 1, running: 0 }]);
+  expect(await plane.store.jobs.count(NOW_MS)).toEqual([
+    { kind: 'authoring.turn', waiting: 1, running: 0, oldestMs: 0 },
+  ]);
 });
 
 it('a turn answers 404 in any other session', async () => {

@@ -57,7 +57,9 @@ it('a rerun has new ids and the pinned inputs of the original', async () => {
   expect(await readOperation(plane, operation.operationId)).toEqual(operation);
   const elsewhere = ask(plane, inProject(`operations/${operation.operationId}`, SECOND_PROJECT), plane);
   await expectEnvelope(elsewhere, 'control.NOT_FOUND');
-  expect(await plane.store.jobs.count(NOW_MS)).toEqual([{ kind: 'run.rerun', waiting: 1, running: 0 }]);
+  expect(await plane.store.jobs.count(NOW_MS)).toEqual([
+    { kind: 'run.rerun', waiting: 1, running: 0, oldestMs: 0 },
+  ]);
 });
 
 it('a rerun gets a new world with the inputs of the original world', async () => {

@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createHistogram, createNumbers, formatExposition } from '../../../src/server/telemetry/metrics.ts';
+import {
+  createHistogram,
+  createNumbers,
+  formatExposition,
+} from '../../../src/server/telemetry/exposition.ts';
 import { parseExposition } from './parse-exposition.ts';
 import { forAll } from '../../support/property.ts';
 

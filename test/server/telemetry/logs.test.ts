@@ -60,6 +60,37 @@ it('the log line has the code of a refusal, and the token once it is known', asy
   expect(authenticated).toMatchObject({ status: 404, code: 'control.NOT_FOUND', tokenId });
 });
 
+it('probes that succeed are logged at debug, and those that fail at info', async () => {
+  const { server, entries } = createLogged();
+  for (const path of ['/healthz', '/readyz', '/metrics']) await ask({ server }, path);
+  expect(entries()).toEqual([]);
+  server.stopping();
+  await ask({ server }, '/readyz');
+  expect(entries()).toMatchObject([{ level: 'info', operation: 'readyz', status: 503 }]);
+  const debugging = createLogged('debug');
+  await ask(debugging, '/healthz');
+  expect(debugging.entries()).toMatchObject([{ level: 'debug', operation: 'healthz' }]);
+});
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+it.each([
+  [`00-${TRACE}-00f067aa0ba902b7-01`, TRACE],
+  [`cc-${TRACE}-00f067aa0ba902b7-00`, TRACE],
+  [`ff-${TRACE}-00f067aa0ba902b7-01`, undefined],
+  [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
+  [`00-${TRACE}-0000000000000000-01`, undefined],
+  [`00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
+  [`00-${TRACE}-00f067aa0ba902b7-01, 00-${TRACE}-00f067aa0ba902b7-01`, undefined],
+  [`00-${TRACE}"x-00f067aa0ba902b7-01`, undefined],
+  ['', undefined],
+])('the log lines of a request with the traceparent %j have the trace %s', async (traceparent, traceId) => {
+  const [{ server, entries }, text] = [createLogged(), createLogged('info', 'text')];
+  for (const to of [server, text.server])
+    await ask({ server: to }, PATH, { headers: { traceparent, authorization: 'Bearer a.b.c' } });
+  expect(entries().map((entry) => entry['traceId'])).toEqual([traceId]);
+  expect(text.lines[0]?.trimEnd().endsWith(` ${traceId}`)).toBe(traceId !== undefined);
+});
+
 it('the log names the client of a trusted proxy, otherwise that of the connection', async () => {
   for (const client of ['192.0.2.7', '127.0.0.1']) {
     const { server, entries } = createLogged('info', 'json', client === '192.0.2.7');

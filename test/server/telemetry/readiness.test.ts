@@ -73,14 +73,15 @@ it('readiness reports whether a worker for queued work was seen', async () => {
     return ((await (await ask(plane, '/readyz')).json()) as { queue: unknown }).queue;
   };
   const kind = 'evidence.export.delete';
-  const waiting = [{ kind, waiting: 1, running: 0, worker: 'not_seen' }];
+  const oldestMs = expect.any(Number);
+  const waiting = [{ kind, waiting: 1, running: 0, oldestMs, worker: 'not_seen' }];
   const claim = (...kinds: string[]) =>
     plane.store.claimJob({ kinds, worker: 'w', leaseMs: 10_000, nowMs: plane.clock.nowMs });
   expect(await queue()).toEqual(waiting);
   await claim('run.rerun');
   expect(await queue()).toEqual(waiting);
   await claim(kind, 'run.rerun');
-  expect(await queue()).toEqual([{ kind, waiting: 0, running: 1, worker: 'seen' }]);
+  expect(await queue()).toEqual([{ kind, waiting: 0, running: 1, oldestMs: 0, worker: 'seen' }]);
   plane.clock.nowMs += 60_000; // the lease has expired, and no worker polled since
   expect(await queue()).toEqual(waiting);
 });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { awaitOptional } from '../../../node/fs-errors.ts';
-import { createNumbers, formatExposition } from '../../../server/telemetry/metrics.ts';
+import { createNumbers, formatExposition } from '../../../server/telemetry/exposition.ts';
 import type { Cli } from '../../cli.ts';
 import { EXIT } from '../../exit.ts';
 import { option } from '../options/option.ts';

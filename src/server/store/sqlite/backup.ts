@@ -6,7 +6,8 @@ import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { writeDurably } from '../../../node/durable-file.ts';
-import { guard, loadSqlite } from './sqlite.ts';
+import { writeBackupTime } from '../meta.ts';
+import { guard, loadSqlite, wrapDatabase } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 
 async function refuseExisting(path: string): Promise<void> {
@@ -66,5 +67,17 @@ export async function backupSqlite(path: string, out: string): Promise<BlobRef> 
     return await digestStream(createReadStream(target));
   } catch (cause) {
     throw ioError(cause, out, 'write');
+  }
+}
+
+/** Stores the time of a backup in the store, for metrics. It does not change the schema. @throws as `backupSqlite` */
+export async function noteSqliteBackup(path: string, atMs: number): Promise<void> {
+  const { DatabaseSync } = await loadSqlite();
+  const database = guard(() => new DatabaseSync(path));
+  try {
+    guard(() => database.exec('PRAGMA busy_timeout = 5000;'));
+    await writeBackupTime(wrapDatabase(database), atMs);
+  } finally {
+    database.close();
   }
 }

@@ -52,7 +52,10 @@ function createTurns(): () => Promise<void> | undefined {
 }
 
 /** Statements are prepared once, because their texts are few and fixed. */
-function wrapDatabase(database: DatabaseSync, pause: () => Promise<void> | undefined = () => undefined): Sql {
+export function wrapDatabase(
+  database: DatabaseSync,
+  pause: () => Promise<void> | undefined = () => undefined,
+): Sql {
   const prepared = new Map<string, StatementSync>();
   const statement = (text: string): StatementSync => {
     const compiled = prepared.get(text) ?? database.prepare(text);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { RunnerOutcome, TurnJob } from '../../../../src/server/jobs/run/runner.ts';
 import { eachTest } from '../../each-test.ts';
-import { importWorlds } from '../../make.ts';
+import { TURNS } from '../../change.ts';
+import { ask, importWorlds } from '../../make.ts';
 import { makeRunner, makeWorker, queueTurn } from '../make.ts';
 
 const plane = eachTest(importWorlds);
@@ -38,6 +39,26 @@ it('a turn gets the earlier turns of its session, with their results, and the cu
     turn: { authoringTurnId: turn.authoringTurnId, sequence: 3 },
     session: { currentProposalId: 'prop_000000000001', activeTurnId: turn.authoringTurnId },
   });
+});
+
+it('queued work continues the trace of its request: in the log of the worker, and for the runner', async () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  for (const trace of [traceparent, 'x']) {
+    const headers = {
+      traceparent: trace,
+      'content-type': 'application/json',
+      'idempotency-key': `key-of-${trace.length}`,
+    };
+    const body = JSON.stringify({ prompt: 'hello' });
+    const answer = await ask(plane, TURNS, { method: 'POST', token: plane.token, headers, body });
+    expect(await answer.text()).not.toContain(traceId);
+    let received: TurnJob | undefined;
+    await work((job) => ((received = job), { outcome: 'succeeded' }));
+    expect(received?.traceparent).toBe(trace === 'x' ? undefined : trace);
+  }
+  const ended = plane.log.filter(({ event }) => event === 'worker.job.succeeded');
+  expect(ended.map((entry) => entry.traceId)).toEqual([traceId, undefined]);
 });
 
 const LIMITS = { maxTurns: 5, maxBudgetUsd: 0.5 };
