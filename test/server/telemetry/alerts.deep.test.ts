@@ -3,9 +3,9 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { createMetrics } from '../../src/server/telemetry/metrics.ts';
-import { makeFolder } from '../support/folder.ts';
-import { readAlerts } from './deployment.ts';
+import { createMetrics } from '../../../src/server/telemetry/metrics.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { readAlerts } from '../../docs/deployment.ts';
 
 const folder = await makeFolder();
 copyFileSync('docs/server/deployment/alerts.yaml', join(folder, 'alerts.yaml'));
