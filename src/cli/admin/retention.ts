@@ -15,11 +15,6 @@ const RULE = option(
   parseParameter,
 ).allowRepeats();
 
-const toRule = ([kind, days]: [string, string]): readonly [string, number | undefined] => [
-  kind,
-  days === NEVER ? undefined : Number(days),
-];
-
 export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description(
@@ -30,12 +25,13 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
       const rules = await withAdmin(cli, options, async ({ admin, store }): Promise<RetentionRules> => {
         const before = await store.retention.rules();
         if (rule === undefined) return before;
-        return admin.setRetention({ ...before, ...Object.fromEntries(Object.entries(rule).map(toRule)) });
+        const changes = Object.entries(rule).map(([kind, days]) => [
+          kind,
+          days === NEVER ? undefined : Number(days),
+        ]);
+        return admin.setRetention({ ...before, ...Object.fromEntries(changes) });
       });
-      const facts = retentionKinds.map((kind) => {
-        const days = rules[kind];
-        return [kind, days === undefined ? NEVER : `after ${days} days`] as const;
-      });
+      const facts = retentionKinds.map((kind) => [kind, String(rules[kind] ?? NEVER)] as const);
       await writeFacts(cli, { kind: 'retention', rules }, facts);
     })
     .examples({
@@ -54,13 +50,13 @@ export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
     )
     .perform([...DATA, DRY_RUN], async (options) => {
       const { dryRun = false } = options;
-      const { signal } = cli;
+      const { signal, now } = cli;
       const rows = await withAdmin(cli, options, ({ admin, store }) =>
-        dryRun ? prune({ store, now: cli.now }, { signal, dryRun }) : admin.prune({ signal }),
+        dryRun ? prune({ store, now }, { signal, dryRun }) : admin.prune({ signal }),
       );
-      const lines = Object.entries(rows).map(([kind, number]) => [kind, count(number)] as const);
-      const total = [dryRun ? 'would be removed' : 'removed', count(countPruned(rows))] as const;
-      await writeProduct(cli, { kind: 'pruned', dryRun, rows }, alignFacts([...lines, total]));
+      const lines = Object.entries({ ...rows, [dryRun ? 'to remove' : 'removed']: countPruned(rows) });
+      const text = alignFacts(lines.map(([kind, number]) => [kind, count(number)]));
+      await writeProduct(cli, { kind: 'pruned', dryRun, rows }, text);
     })
     .examples({
       'what the rules would remove': 'drillproof admin prune --dry-run',

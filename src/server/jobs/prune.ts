@@ -86,7 +86,8 @@ export async function prune(
 
   const pruned: Record<string, number> = {};
   for (const kind of Object.keys(retentionTargets) as RetentionTarget[]) pruned[kind] = await pruneKind(kind);
-  if (!dryRun && store.reclaim !== undefined) while (!signal.aborted && (await pause(store.reclaim)));
+  const reclaim = () => store.transaction(({ retention }) => retention.reclaim());
+  while (!dryRun && !signal.aborted && (await pause(reclaim)));
   return pruned as Pruned;
 }
 

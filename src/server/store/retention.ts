@@ -32,10 +32,9 @@ type Target = {
   /** What else holds it: text after FROM, in which `?` is the time until which rows ended. */
   readonly heldBy?: readonly string[];
 };
-type More = Pick<Target, 'when' | 'holds' | 'heldBy'>;
 
 /** @param names the table and the columns of its key */
-function selectFrom(rule: Target['rule'], names: string, ended: string, more: More = {}): Target {
+function selectFrom(rule: Target['rule'], names: string, ended: string, more: Partial<Target> = {}): Target {
   const [table = '', ...key] = names.split(' ');
   return { rule, table, key, ended, ...more };
 }
@@ -157,7 +156,8 @@ const bindUndue = ({ heldBy = [] }: Target, beforeMs: number) =>
 const list = (sql: Sql, name: RetentionTarget, page: EndedPage, lock = ''): Promise<EndedRow[]> => {
   const target = retentionTargets[name];
   const { beforeMs, limit, after = [beforeMs + 1, ...target.key.map(() => '')] } = page;
-  const values = [...bindUndue(target, beforeMs), beforeMs, ...after, limit];
+  // SQLite seeks in the index by the first of them, and compares the others.
+  const values = [...bindUndue(target, beforeMs), ...after.slice(0, 1), ...after, limit];
   return queryRows(sql, readEnded(target), selectEnded(target) + lock, values);
 };
 
@@ -172,8 +172,9 @@ export const createRetentionReads = (sql: Sql) => ({
   },
 });
 
-export const createRetentionWrites = (sql: Sql, { skipLocked }: Dialect) => ({
+export const createRetentionWrites = (sql: Sql, { skipLocked, reclaim }: Dialect) => ({
   retention: {
+    reclaim: async () => reclaim?.(sql) ?? false,
     setRules: (value: RetentionRules) => writeValue(sql, 'retention', JSON.stringify(value)),
     /** The same, and locks the rows. One that another transaction has locked is omitted. */
     list: (name: RetentionTarget, page: EndedPage) => list(sql, name, page, skipLocked),

@@ -92,8 +92,6 @@ export type Store = Reads & {
   renewJob(renewal: jobs.JobRenewal): Promise<boolean>;
   /** Takes a share of the rate of a token, where several servers share the store; absent where one server has it. */
   readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
-  /** Returns some unused bytes of the file to the disk if it has many; `false` if there was nothing to do. */
-  readonly reclaim?: () => Promise<boolean>;
   /** The connections for changes, where there are several. */
   readonly pool?: () => PoolState;
   /** Stores the time of a backup. */
@@ -114,13 +112,12 @@ type Database = {
   readonly transact: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
   /** Servers on other machines may use a shared database too. */
   readonly isShared: boolean;
-  readonly reclaim?: (sql: Sql) => Promise<boolean>;
   readonly pool?: () => PoolState;
   readonly close: () => Promise<void>;
 };
 
 export function createSqlStore(database: Database): Store {
-  const { reads, dialect, migrations, transact, isShared, reclaim, pool, close } = database;
+  const { reads, dialect, migrations, transact, isShared, pool, close } = database;
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...createReads(reads),
@@ -137,7 +134,6 @@ export function createSqlStore(database: Database): Store {
       }),
     secret: (name) => transact((sql) => readSecret(sql, name)),
     ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
-    ...(reclaim && { reclaim: () => transact(reclaim) }),
     noteBackup: (atMs) => transact((sql) => writeBackupTime(sql, atMs)),
     lastBackupAtMs: () => readBackupTime(reads),
     ...(pool && { pool }),

@@ -24,6 +24,8 @@ export type Dialect = {
   readonly skipLocked: string;
   /** An update that counts 1, or fails in the database where its result is not awaited before the commit. */
   readonly updateOne: (update: string) => string;
+  /** Returns some unused bytes of the file to the disk if it has many; `false` if there was nothing to do. */
+  readonly reclaim?: (sql: Sql) => Promise<boolean>;
 };
 
 /** Runs work items one after the other; one that fails does not stop the next. */

@@ -74,7 +74,7 @@ export function wrapDatabase(
 }
 
 // SQLite has one writing transaction per file, which locks every row.
-const dialect: Dialect = { forUpdate: '', skipLocked: '', updateOne: (update) => update };
+const dialect: Dialect = { forUpdate: '', skipLocked: '', updateOne: (update) => update, reclaim };
 
 // The longest wait for another process on the same file, such as `drillproof admin`.
 const BUSY_MS = 5_000;
@@ -294,7 +294,6 @@ export async function openSqliteStore(
     dialect,
     migrations: steps,
     isShared: false,
-    reclaim,
     transact: (work) => groups.transact(() => work(sql)),
     close: () => {
       closed ??= groups.idle().then(() => {
