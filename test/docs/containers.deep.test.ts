@@ -56,7 +56,8 @@ describe('the files to run a control plane', () => {
       name === 'id' && typeof value === 'string' ? undefined : value,
     );
     const validate = new Ajv2019({ strict: false, formats }).compile(schema);
-    expect([validate(compose), validate.errors]).toEqual([true, null]);
+    const { name: _name, ...rest } = compose as Readonly<Record<string, unknown>>; // newer than the package
+    expect([validate(rest), validate.errors]).toEqual([true, null]);
     const [name, service] = OWN[0]!;
     expect(validate({ services: { [name]: { ...service, read_onli: true } } })).toBe(false);
   });
