@@ -83,6 +83,7 @@ const NOT_BYTES: Readonly<Record<string, string>> = {
   scrub: 'the folder of an archive and its journal',
   selftest: 'the vectors themselves',
   server: 'configuration and administration of a control plane',
+  runner: 'programs of a control plane',
   transport: 'the network',
   usage: 'the arguments of a command',
 };

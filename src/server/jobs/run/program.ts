@@ -289,9 +289,10 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
     } catch (error) {
       if (!(error instanceof DrillproofError)) throw error;
       const last = tail.read().trimEnd().split('\n').at(-1) ?? '';
-      tail.add(Buffer.from(`drillproof: ${error.code}: ${error.message}\n`));
-      if (work !== undefined || last === '') throw error;
-      throw runnerError(error.code, `${error.message}; its last output: ${last.slice(0, 200)}`);
+      const message = redactor.text(error.message);
+      tail.add(Buffer.from(`drillproof: ${error.code}: ${message}\n`));
+      const more = work !== undefined || last === '' ? '' : `; its last output: ${last.slice(0, 200)}`;
+      throw runnerError(error.code, message + more);
     } finally {
       await work?.context.log(tail.read());
     }

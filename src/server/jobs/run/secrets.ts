@@ -10,7 +10,8 @@ export type Redactor = {
 };
 
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]); // messages quote names
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length);
   const text = (clear: string): string =>
     longestFirst.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), clear);
   const value = (clear: unknown): unknown => {

@@ -250,6 +250,17 @@ it('secrets are removed from events and the log, also where JSON escapes hide th
   );
 });
 
+it('a secret in a malformed event is neither in the error nor in the log', async () => {
+  const name = SECRET.replaceAll(/["\\]/g, String.raw`\$&`);
+  await writeFiles(folder, { 'malformed.json': `{"${name}":1,"${name}":2}\n` });
+  const { error, log } = (await work(withSecret(`${HELLO} cat malformed.json >&3; sleep 60`))) as {
+    error?: Error;
+    log: string;
+  };
+  expect(error).toMatchObject({ code: 'runner.EVENT_INVALID' });
+  expect(`${error?.message} ${String(error?.cause)} ${log}`).not.toContain('ss-w');
+});
+
 it('no end of a secret remains at the beginning of a log that was cut', async () => {
   await writeFiles(folder, { 'many.txt': `${SECRET}\n`.repeat(40_000) });
   const { log } = await work(withSecret(`${HELLO} cat many.txt; ${RESULT}`));
