@@ -81,8 +81,9 @@ export async function startClock(
     hadJumped = jumped;
     if (usedMs > seenMs) await recordTime(store, usedMs, steady());
   };
-  await beat();
-  const timer = setInterval(() => void beat().catch(() => undefined), beatMs).unref(); // readiness reports a store that is away
+  const tick = () => beat().catch(() => undefined); // readiness reports a store that is away; a full disk can be read
+  await tick();
+  const timer = setInterval(() => void tick(), beatMs).unref();
   signal.addEventListener('abort', () => clearInterval(timer));
   return read;
 }
