@@ -75,7 +75,7 @@ const AFTER = 'ordinal > ? ORDER BY ordinal LIMIT ?';
 const LISTED = `${IN_EXPORT} AND ${AFTER}`;
 
 const PART_WITH_STATE = `
-  SELECT export_parts.*, (SELECT count(*) FROM bundles WHERE bundles.project_id = export_parts.project_id
+  SELECT ${parts.columns}, (SELECT count(*) FROM bundles WHERE bundles.project_id = export_parts.project_id
     AND bundles.evidence_bundle_id = export_parts.evidence_bundle_id AND ${IS_STORED}) AS stored
   FROM export_parts WHERE ${IN_EXPORT} AND evidence_bundle_id = ?`;
 const readPart = (row: SqlRow) => ({

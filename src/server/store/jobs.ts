@@ -73,7 +73,7 @@ const workers = defineTable({
 });
 
 export type JobSubject = Pick<Job, 'kind' | 'resourceId'> & { readonly projectId: string };
-const BY_SUBJECT = 'SELECT * FROM jobs WHERE kind = ? AND project_id = ? AND resource_id = ?';
+const BY_SUBJECT = `SELECT ${jobs.columns} FROM jobs WHERE kind = ? AND project_id = ? AND resource_id = ?`;
 export type NewJob = Omit<Job, 'attempt' | 'fence'> & { readonly createdAtMs: number };
 export type JobClaim = {
   readonly kinds: readonly string[];
@@ -119,7 +119,7 @@ export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Pro
     sql,
     jobs.toRow,
     `UPDATE jobs SET attempt = attempt + 1, fence = fence + 1, lease_until_ms = ?, worker = ?
-     WHERE operation_id = (${waiting}) RETURNING *`,
+     WHERE operation_id = (${waiting}) RETURNING ${jobs.columns}`,
     [nowMs + leaseMs, worker, ...kinds, nowMs, nowMs, ...groups.flat().map((label) => JSON.stringify(label))],
   );
   return claimed;

@@ -119,6 +119,8 @@ type RowIn<M extends Members> = Defined<{
 export type Table<R, K extends readonly (keyof R)[]> = {
   readonly name: string;
   readonly key: K;
+  /** The columns of a row. With `*`, a column of a newer program would end the prepared statements of PostgreSQL. */
+  readonly columns: string;
   /** Selects the row with a key. */
   readonly byKey: string;
   readonly toRow: (row: SqlRow) => R;
@@ -158,11 +160,13 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
     }
     return values as RowIn<M>;
   };
+  const names = members.flatMap((member) => member.names).join(', ');
   const content = Object.keys(columns).filter((member) => !key.some((part) => part === member));
   return {
     name,
     key,
-    byKey: `SELECT ${members.flatMap(({ names }) => names).join(', ')} FROM ${name} WHERE ${key.map((part) => `${columnOf(String(part))} = ?`).join(' AND ')}`,
+    columns: names,
+    byKey: `SELECT ${names} FROM ${name} WHERE ${key.map((part) => `${columnOf(String(part))} = ?`).join(' AND ')}`,
     toRow,
     columnsOf,
     contentOf: (row) => ({ ...columnsOf(row, content), ...derived(row) }),
@@ -187,10 +191,10 @@ export const queryRows = async <R>(
 /** Reads rows of a table. `where` is the text after WHERE, with order and limit. */
 export const listRows = <R>(
   sql: Sql,
-  { name, toRow }: Pick<Table<R, readonly (keyof R)[]>, 'name' | 'toRow'>,
+  { name, columns, toRow }: Pick<Table<R, readonly (keyof R)[]>, 'name' | 'columns' | 'toRow'>,
   where: string,
   ...values: readonly SqlValue[]
-): Promise<R[]> => queryRows(sql, toRow, `SELECT * FROM ${name} WHERE ${where}`, values);
+): Promise<R[]> => queryRows(sql, toRow, `SELECT ${columns} FROM ${name} WHERE ${where}`, values);
 
 export async function findRow<R>(
   sql: Sql,

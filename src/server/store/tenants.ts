@@ -7,7 +7,6 @@ import {
   type Dialect,
   inProject,
   listRows,
-  queryRows,
   findRow,
   type RowOf,
   createRowReads,
@@ -66,13 +65,12 @@ const tokens = defineTable({
   },
 });
 export type TokenRow = RowOf<typeof tokens>;
-const BY_HASH = 'SELECT * FROM tokens WHERE token_hash = ?';
+const BY_HASH = `SELECT ${tokens.columns} FROM tokens WHERE token_hash = ?`;
 
 export const createTenantReads = (sql: Sql) => ({
   organizations: {
     ...createRowReads(sql, organizations),
-    list: () =>
-      queryRows(sql, organizations.toRow, 'SELECT * FROM organizations ORDER BY organization_id', []),
+    list: () => listRows(sql, organizations, 'true ORDER BY organization_id'),
   },
   projects: {
     ...createRowReads(sql, projects),

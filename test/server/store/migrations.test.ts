@@ -45,7 +45,7 @@ const TABLES =
 
 describe('the steps of the schema', () => {
   it('are kept as they were released, each with a store and a dump of it', () => {
-    expect(migrations.map((step) => digestOf(toUtf8(step))).slice(0, frozen.length)).toEqual(frozen);
+    expect(migrations.map((step) => digestOf(toUtf8(step)))).toEqual(frozen);
   });
 
   it('hold rows of every table', async () => {
@@ -163,7 +163,19 @@ it.each(versions)(
 
 /** A step of a future version. */
 const NEXT = `
-  ALTER TABLE operations ADD COLUMN note TEXT;
+  ${[
+    'operations',
+    'sessions',
+    'hosted_runs',
+    'tokens',
+    'projects',
+    'organizations',
+    'idempotency',
+    'bundles',
+    'exports',
+  ]
+    .map((table) => `ALTER TABLE ${table} ADD COLUMN note TEXT;`)
+    .join(' ')}
   CREATE TABLE notes (a TEXT PRIMARY KEY, b INTEGER NOT NULL) STRICT;
   CREATE INDEX operations_by_note ON operations (note);
 `;
@@ -171,10 +183,18 @@ const NEXT = `
 /** Lets two versions of the program serve one store at the same time. */
 async function expectRolling({ open }: Place): Promise<void> {
   const older = await serve(await open());
+  // The older one has prepared its statements when the newer one changes the schema.
+  for (const [path] of await listServed()) await ask({ server: older }, inProject(path), { token });
+  for (const expectedVersion of [2, 3])
+    await post(
+      { server: older, token },
+      EXTEND,
+      extension({ expectedVersion, ttlMs: 7_200_000 + expectedVersion }),
+    );
   const newer = await serve(await open([...migrations, NEXT]));
   try {
     for (const [n, server] of [older, newer, older].entries()) {
-      const change = extension({ expectedVersion: n + 2, ttlMs: 7_200_000 + (n + 1) * 1000 });
+      const change = extension({ expectedVersion: n + 4, ttlMs: 7_200_000 + (n + 1) * 1000 });
       expect((await post({ server, token }, EXTEND, change)).status).toBe(200);
     }
     for (const [path] of await listServed())

@@ -1,0 +1,1 @@
+INSERT INTO meta (name, value) VALUES ('retention', '{"operations":90,"runs":365}');
