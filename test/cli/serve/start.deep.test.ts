@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolder } from '../../support/folder.ts';
@@ -37,7 +37,8 @@ beforeAll(async () => {
   const { uid, gid } = statSync(String(data));
   mkdirSync(place);
   for (const name of ['right.pem', 'right.key']) {
-    execFileSync('install', ['-m', '0600', path(name), join(place, name)]);
+    copyFileSync(path(name), join(place, name));
+    chmodSync(join(place, name), 0o600);
     chownSync(join(place, name), uid, gid);
   }
   chownSync(place, uid, gid);
