@@ -64,7 +64,7 @@ async function pack(run, runResult, texts, folder) {
   const now = Date.now();
   const input = { ...ids, runId: run.request.runId, createdAtMs: now, runResult, objects };
   const packed = await packBundle(input, { signer, issuer: RUNNER_ISSUER, issuedAtMs: now });
-  await writeFile(join(folder, 'part.zip'), packed.archive());
+  await writeFile(join(await folder(), 'part.zip'), packed.archive());
   return 'part.zip'; // in the folder of the job, which is removed after it
 }
 

@@ -12,6 +12,7 @@ import {
   parseOutcome,
   parseProgress,
   type Runner,
+  type RunnerContext,
   type RunnerFailure,
   type RunnerJob,
   type RunnerKind,
@@ -42,7 +43,7 @@ export type HostedWork<J extends RunnerJob, P extends object, S extends RunnerSu
       readonly host: RunnerHost;
       readonly job: Job;
       readonly runnerJob: J;
-      readonly folder: string;
+      readonly folder: Folder;
     },
     outcome: S,
   ) => Promise<JobWrite | OperationError>;
@@ -54,13 +55,15 @@ export type RunnerHost = Pick<ServerContext, 'store' | 'now' | 'log'> & {
   readonly blobs: Blobs | undefined;
 };
 
-/** Runs work in a private folder, which is removed afterwards. */
-async function inFolder<T>(log: (error: unknown) => void, act: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-job-'));
+type Folder = RunnerContext['folder'];
+
+/** Runs work that may make a private folder, which is removed afterwards. */
+async function withFolder<T>(log: (error: unknown) => void, act: (folder: Folder) => Promise<T>): Promise<T> {
+  let made: Promise<string> | undefined;
   try {
-    return await act(folder);
+    return await act(() => (made ??= mkdtemp(join(tmpdir(), 'drillproof-job-'))));
   } finally {
-    await rm(folder, { recursive: true, force: true }).catch(log);
+    if (made !== undefined) await rm(await made, { recursive: true, force: true }).catch(log);
   }
 }
 
@@ -84,7 +87,7 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
     };
   };
 
-  const runIn = async (job: Job, { signal, progress }: JobContext, folder: string): Promise<JobEnd> => {
+  const runIn = async (job: Job, { signal, progress }: JobContext, folder: Folder): Promise<JobEnd> => {
     const { operationId, attempt, traceparent } = job;
     const read = await work.read(host.store, job, host.graceMs);
     const runnerJob = { ...read, ...defined({ traceparent }) };
@@ -121,6 +124,6 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
     }
   };
   const run: JobHandler['run'] = (job, context) =>
-    inFolder(warn('worker.folder.left'), (folder) => runIn(job, context, folder));
+    withFolder(warn('worker.folder.left'), (folder) => runIn(job, context, folder));
   return { kind, begin, abandon, deadlineAtMs, run };
 }

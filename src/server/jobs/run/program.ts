@@ -26,6 +26,7 @@ const MAX_EVENT_BYTES = 16 * MAX_LINE_BYTES;
 const MAX_EVENTS = 10_000; // each progress is written to the store
 const HELLO_MS = 60_000;
 const PROBE_GRACE_MS = 5_000;
+const OUTPUT_LINES = 10; // in the error of a program that cannot be loaded
 /** The time for what a program started to close its output, after the program has ended and after they were killed. */
 const DRAIN_MS = 2_000;
 const KILLED_MS = 200;
@@ -235,7 +236,9 @@ async function converse(
 ): Promise<Heard> {
   const { command, secrets, helloMs = HELLO_MS } = program;
   const name = basename(command[0] ?? '');
-  const { job, context: { folder, signal } = {} } = work ?? {};
+  const { job, context } = work ?? {};
+  const folder = await context?.folder();
+  const signal = context?.signal;
   const hasSecrets = folder !== undefined && Object.keys(secrets).length > 0;
   const path = join(folder ?? '', 'secrets.json');
   if (hasSecrets) await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
@@ -288,10 +291,15 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
       return await converse(program, redactor, (chunk) => tail.add(chunk), work);
     } catch (error) {
       if (!(error instanceof DrillproofError)) throw error;
-      const last = tail.read().trimEnd().split('\n').at(-1) ?? '';
+      const last = tail
+        .read()
+        .trim()
+        .split(/\s*\n\s*/)
+        .slice(-OUTPUT_LINES)
+        .join(' | ');
       const message = redactor.text(error.message);
       tail.add(Buffer.from(`drillproof: ${error.code}: ${message}\n`));
-      const more = work !== undefined || last === '' ? '' : `; its last output: ${last.slice(0, 200)}`;
+      const more = work !== undefined || last === '' ? '' : `; its last output: ${last.slice(-1_000)}`;
       throw runnerError(error.code, message + more);
     } finally {
       await work?.context.log(tail.read());
@@ -303,7 +311,7 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
     async run(job, context) {
       const { result } = await attend({ job, context });
       // Like the value that a module returns, it is checked by the caller.
-      return redactor.value(await readResult(context.folder, result)) as RunnerOutcome;
+      return redactor.value(await readResult(await context.folder(), result)) as RunnerOutcome;
     },
   };
 }

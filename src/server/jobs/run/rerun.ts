@@ -179,7 +179,7 @@ export const rerunWork: HostedWork<RerunJob, z.output<typeof rerunProgressSchema
     await changeRun(tx, await lockRun(tx, job), facts, nowMs);
   },
   async accept({ host, job, runnerJob, folder }, { result, evidence }) {
-    const path = evidence && resolve(folder, evidence);
+    const path = evidence && resolve(await folder(), evidence);
     const stored = path === undefined ? undefined : await storeEvidence(host, runnerJob.run, result, path);
     if (typeof stored === 'object') return stored;
     const { identity } = result;

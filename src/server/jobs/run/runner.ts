@@ -124,8 +124,8 @@ export type RunnerContext = {
   readonly signal: AbortSignal;
   /** Stores the progress in the turn or run. Rejects when another worker holds the job. */
   readonly progress: (facts: RunnerProgress) => Promise<void>;
-  /** An empty folder that only this user can read; it is removed after the job. */
-  readonly folder: string;
+  /** Makes the folder of the job, which only this user can read; it is removed after the job. */
+  readonly folder: () => Promise<string>;
   /** Stores the log of the attempt; its last 64 KiB are kept. Never rejects. */
   readonly log: (text: string) => Promise<void>;
 };

@@ -11,6 +11,8 @@ const folder = await makeFolder();
 const HELLO = `echo '{"v":[1],"kinds":["authoring.turn"]}' >&3; read -r job || exit 0;`;
 const RESULT = `echo '{"result":{"outcome":"succeeded"}}' >&3`;
 
+const BEGUN = `echo '{"progress":{}}' >&3`;
+
 const job = { kind: 'authoring.turn', operationId: 'op_1', attempt: 1, deadlineAtMs: 9, graceMs: 100 };
 
 const makeProgram = (script: string, over: Partial<Program> = {}): Program => ({
@@ -22,17 +24,20 @@ const makeProgram = (script: string, over: Partial<Program> = {}): Program => ({
 });
 
 /** Starts a program, gives it a turn, and collects what it reports. */
-async function work(script: string | Program, act: { abortMs?: number; over?: Partial<TurnJob> } = {}) {
+async function work(script: string | Program, act: { isAborted?: boolean; over?: Partial<TurnJob> } = {}) {
   const program = typeof script === 'string' ? makeProgram(script) : script;
   const place = await makeTestFolder();
   const reported: object[] = [];
   const logs: string[] = [];
-  const signal = act.abortMs === undefined ? new AbortController().signal : AbortSignal.timeout(act.abortMs);
+  const stopping = new AbortController();
   const runner = await createProgramRunner(program);
   const context = {
-    signal,
-    folder: place,
-    progress: async (facts: object) => void reported.push(facts),
+    signal: stopping.signal,
+    folder: async () => place,
+    progress: async (facts: object) => {
+      reported.push(facts);
+      if (act.isAborted === true) stopping.abort(new DOMException('stop', 'TimeoutError'));
+    },
     log: async (text: string) => void logs.push(text),
   };
   const outcome = runner.run({ ...job, ...act.over } as TurnJob, context);
@@ -100,7 +105,7 @@ it('the error of a program that cannot greet has its last output', async () => {
   const { message } = await thrownBy(
     createProgramRunner(makeProgram('echo first; echo no module named x; exit 1')),
   );
-  expect(message).toContain('exit code 1; its last output: no module named x');
+  expect(message).toContain('exit code 1; its last output: first | no module named x');
 });
 
 it('a program that is absent or may not be executed is not started', async () => {
@@ -155,7 +160,7 @@ it('progress that is refused ends the program with the error of the refusal', as
   );
   const context = {
     signal: new AbortController().signal,
-    folder,
+    folder: async () => folder,
     progress: () => Promise.reject(new TypeError('refused')),
     log: async () => undefined,
   };
@@ -163,8 +168,8 @@ it('progress that is refused ends the program with the error of the refusal', as
 });
 
 it('a program that ignores TERM is killed with its children after the grace period', async () => {
-  const script = `trap '' TERM; ${HELLO} sleep 61.5 & echo $! > pid; echo begun; wait; sleep 61.5`;
-  const { error, log } = (await work(script, { abortMs: 300 })) as { error?: Error; log: string };
+  const script = `trap '' TERM; ${HELLO} sleep 61.5 & echo $! > pid; echo begun; ${BEGUN}; wait; sleep 61.5`;
+  const { error, log } = (await work(script, { isAborted: true })) as { error?: Error; log: string };
   expect(error?.name).toBe('TimeoutError');
   expect(log).toBe('begun\n');
   const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
@@ -172,8 +177,8 @@ it('a program that ignores TERM is killed with its children after the grace peri
 });
 
 it('a program that ends at TERM within the grace period can clean up', async () => {
-  const script = `trap 'echo cleaned; exit 0' TERM; ${HELLO} while :; do sleep 0.05; done`;
-  const { log } = await work(script, { abortMs: 300, over: { graceMs: 20_000 } });
+  const script = `trap 'echo cleaned; exit 0' TERM; ${HELLO} ${BEGUN}; while :; do sleep 0.05; done`;
+  const { log } = await work(script, { isAborted: true, over: { graceMs: 20_000 } });
   expect(log).toContain('cleaned\n');
 });
 
