@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { AMOUNT, checkArguments, OBJECT, optional, optionsOf } from '../../bytes/arguments.ts';
 import { collectBytes } from '../../bytes/async.ts';
 import { permissions } from '../../contract/operations/operations.ts';
 import { organizationIdSchema, projectIdSchema, textSchema } from '../../contract/scalars.ts';
@@ -54,19 +55,7 @@ export type VerifyIdentity = (jwt: string, nowMs: number) => Promise<Principal>;
 const MAX_JWT = 8_192;
 const MAX_JWKS_BYTES = 256 * 1024;
 // A token that was signed with anything else is refused, whatever its header says.
-const ALGORITHMS = [
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-];
+const ALGORITHMS = 'ES256 ES384 ES512 EdDSA Ed25519 RS256 RS384 RS512 PS256 PS384 PS512'.split(' ');
 const SKEW_S = 30;
 const MAX_AGE_S = 86_400;
 const RETRY_AFTER_MS = 5_000;
@@ -97,12 +86,6 @@ async function loadJose(): Promise<Jose> {
   }
 }
 
-const noKeysError = (issuer: string, cause: unknown): ControlError =>
-  new ControlError('control.UNAVAILABLE', `the keys of the issuer ${issuer} cannot be fetched`, {
-    retryAfterMs: RETRY_AFTER_MS,
-    cause,
-  });
-
 /** Creates the keys of an issuer, which `jose` fetches and caches. After a failure it does not ask for a while. */
 function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number) {
   let failure: { readonly untilMs: number; readonly error: ControlError } | undefined;
@@ -115,7 +98,8 @@ function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number)
       jose.createLocalJWKSet(JSON.parse(Buffer.from(bytes).toString()));
       return new Response(Buffer.from(bytes));
     } catch (cause) {
-      const error = noKeysError(issuer, cause);
+      const message = `the keys of the issuer ${issuer} cannot be fetched`;
+      const error = new ControlError('control.UNAVAILABLE', message, { retryAfterMs: RETRY_AFTER_MS, cause });
       failure = { untilMs: performance.now() + Math.min(cooldownMs, RETRY_AFTER_MS), error };
       throw error;
     }
@@ -128,7 +112,7 @@ function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number)
  * Creates the verification of JWTs of the issuers in a document (docs/schemas/oidc.v1.schema.json), for `createServer`. The
  * first rule of the issuer whose claims a token has gives the rights. No key is fetched before the first token.
  * @param options.cooldownMs time between two fetches of the keys of an issuer for an unknown key; default 30,000
- * @throws DrillproofError `server.CONFIG_INVALID` for an invalid document, `io.PACKAGE_MISSING` without `jose`
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `server.CONFIG_INVALID` for an invalid document, `io.PACKAGE_MISSING` without `jose`
  * @example
  * const oidc = await createOidc(JSON.parse(await readFile('oidc.json', 'utf8')));
  * const server = createServer({ ...(await openEmbedded('data')), oidc });
@@ -137,6 +121,10 @@ export async function createOidc(
   document: unknown,
   options: { readonly cooldownMs?: number } = {},
 ): Promise<VerifyIdentity> {
+  checkArguments(
+    { document: OBJECT, options: optionsOf({ cooldownMs: optional(AMOUNT) }) },
+    { document, options },
+  );
   const { cooldownMs = 30_000 } = options;
   const { issuers } = typeDocument(document, { schema: oidcSchema, code: 'server.CONFIG_INVALID' });
   const jose = await loadJose();
@@ -166,11 +154,8 @@ export async function createOidc(
   };
   return async (jwt, nowMs) => {
     if (jwt.length > MAX_JWT) throw unauthenticated();
-    try {
-      return await verify(jwt, nowMs);
-    } catch (error) {
-      if (error instanceof ControlError) throw error;
-      throw unauthenticated(error);
-    }
+    return verify(jwt, nowMs).catch((error: unknown) => {
+      throw error instanceof ControlError ? error : unauthenticated(error);
+    });
   };
 }

@@ -2,24 +2,17 @@ import { ControlError } from '../http/envelope.ts';
 import type { OrganizationRow, Tx } from '../store/store.ts';
 import type { Change } from './handler.ts';
 
-const RETRY_AFTER_MS = 5_000;
+const isFull = (used: number, limit = Infinity): boolean => used >= limit;
 
-const isFull = (used: number, limit: number | undefined): boolean => limit !== undefined && used >= limit;
-
-const busyError = (limit: number | undefined, what: string): ControlError =>
-  new ControlError(
-    'control.RATE_LIMITED',
-    `the organization has ${limit} unfinished ${what}, which is its limit`,
-    {
-      retryAfterMs: RETRY_AFTER_MS,
-      details: { limit },
-    },
-  );
+const busyError = (limit: number | undefined, what: string): ControlError => {
+  const message = `the organization has ${limit} unfinished ${what}, which is its limit`;
+  return new ControlError('control.RATE_LIMITED', message, { retryAfterMs: 5_000, details: { limit } });
+};
 
 /**
- * Returns the organization of a change. Requires that one more operation, or an upload of these bytes, is within its quotas. It locks the
- * organization until the transaction ends, so that two requests cannot both take the last place. An upload counts with its
- * bytes from now on. The evidence of work that has begun is always stored; so new work needs free bytes, but not how many.
+ * Requires that one more operation, or an upload of these bytes, is within the quotas of an organization, and returns the
+ * organization. It locks it until the transaction ends, so that two requests cannot both take the last place. An upload counts
+ * with its bytes from now on. The evidence of work that has begun is always stored, so new work needs a free byte.
  * @throws ControlError `control.RATE_LIMITED` when it may succeed later, `control.ENTITLEMENT_EXCEEDED` for stored bytes
  */
 export async function assertQuota(

@@ -86,7 +86,10 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   const faults = createCounter('storage_errors_total', 'Calls to the storage that failed, by code.');
   const connections = createGauge('database_connections', 'Connections of the pool for changes, by state.');
   const pending = createGauge('database_waiting', 'Changes that wait for a connection.');
-  const stored = createGauge('stored_bytes', 'Bytes that rows name, by their kind; at most a minute old.');
+  const stored = createGauge(
+    'stored_bytes',
+    'Bytes that rows name, by their kind; at most five minutes old.',
+  );
   const backup = createGauge('last_backup_timestamp_seconds', 'Time of the last backup; 0 for none.');
   const transfers = createGauge('transfers', 'Running downloads and uploads.');
   const most = createGauge('transfers_limit', 'The most transfers that may run at once.');

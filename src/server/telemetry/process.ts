@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { createHistogram, createNumbers, type Family } from './exposition.ts';
 
-const GC_KINDS = new Map([
-  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
-  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
-  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
-  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
-]);
+const GC_KINDS: Readonly<Record<number, string>> = {
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
+};
 const RESOLUTION_MS = 10;
 
 function countOpenFiles(): number | undefined {
@@ -33,7 +33,7 @@ function startProcessMetrics(): () => readonly Family[] {
   );
   new PerformanceObserver((list) => {
     for (const { detail, duration } of list.getEntries() as unknown as readonly GcEntry[])
-      pauses.observe({ kind: GC_KINDS.get(detail.kind) ?? 'other' }, duration / 1000);
+      pauses.observe({ kind: GC_KINDS[detail.kind] ?? 'other' }, duration / 1000);
   }).observe({ entryTypes: ['gc'] });
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

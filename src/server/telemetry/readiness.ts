@@ -30,7 +30,7 @@ type Options = {
 // Answers within this time share one check, so that requests without a token cannot load the storage.
 const CACHE_MS = 1_000;
 // It reads an index of every row.
-const USAGE_MS = 60_000;
+const USAGE_MS = 300_000;
 const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
@@ -123,7 +123,7 @@ export function createReadiness(options: Options) {
         details: { checks: readiness.checks },
       });
     },
-    /** Reads the numbers of the storage for metrics, of which those of all rows are at most a minute old. Never rejects. */
+    /** Reads the numbers of the storage for metrics, of which those of all rows are at most five minutes old. Never rejects. */
     async snapshot(): Promise<Snapshot> {
       const [{ checks, queue }, usage] = await Promise.all([look(), readUsageSometimes()]);
       return { ...usage, queue: checks.store === 'ok' ? queue : undefined, pool: store.pool?.() };

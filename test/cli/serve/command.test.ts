@@ -330,7 +330,7 @@ it('serve answers health checks, and logs each request as one line of JSON witho
         .filter(({ event }) => event === 'request')
         .map(({ operation }) => operation),
     )
-    .toEqual(['metrics', 'evidence.exports.list']);
+    .toEqual(['evidence.exports.list']);
   expect(serving.stderr()).not.toContain(bearer);
 });
 
@@ -341,7 +341,7 @@ it('serve --quiet logs errors only, and --log-format text logs lines of text', a
   await quiet.ended;
   expect(quiet.stderr()).toBe('');
   const words = await serve('--log-format text');
-  await bodyOf(await get(`${words.url}/healthz`));
-  await expect.poll(words.stderr).toMatch(/^\S+Z info request GET healthz 200 [0-9.]+ ms corr_\S+$/m);
+  await bodyOf(await get(`${words.url}/openapi.json`));
+  await expect.poll(words.stderr).toMatch(/^\S+Z info request GET openapi 200 [0-9.]+ ms corr_\S+$/m);
   expect(words.stderr()).toContain('the control plane is up');
 });

@@ -133,7 +133,7 @@ it('metrics report running transfers, and how many there may be', async () => {
   await expect.poll(() => sum('drillproof_transfers', { kind })).toBe(0);
 });
 
-it('metrics report the bytes that rows name once a minute, and the last backup', async () => {
+it('metrics report the bytes that rows name every five minutes, and the last backup', async () => {
   const readNow = async (afterMs: number): Promise<readonly number[]> => {
     plane.clock.nowMs += afterMs;
     const kind = 'bundles';
@@ -142,11 +142,11 @@ it('metrics report the bytes that rows name once a minute, and the last backup',
       await sum('drillproof_last_backup_timestamp_seconds'),
     ];
   };
-  const [before, none] = await readNow(60_000);
+  const [before, none] = await readNow(300_000);
   expect(none).toBe(0);
   await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)));
   await plane.store.noteBackup(5_000);
-  expect(await readNow(59_999)).toEqual([before, 0]);
+  expect(await readNow(299_999)).toEqual([before, 0]);
   const [after, backup] = await readNow(1);
   expect(after).toBeGreaterThan(before!);
   expect(backup).toBe(5);

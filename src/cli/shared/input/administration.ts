@@ -113,7 +113,7 @@ export function openAudit(
   return path === undefined ? undefined : createAudit(path, cli.now);
 }
 
-const STATED = /^(name|scope|projects|permissions|created|.+Ms)$/;
+const STATED = /^(name|scope|projects|permissions|created|max.+|.+Ms)$/;
 
 /** Selects what states a change, next to its ids: never the text of a token. */
 const selectStated = (value: unknown): Record<string, unknown> =>
