@@ -11,8 +11,10 @@ it('an archive of each earlier schema is there', async () => {
   expect((await readdir(OLD)).toSorted()).toEqual([
     'README.md',
     'bag',
+    'freeze.ts',
     'receipts-1',
     'receipts-2',
+    'schemas',
     'trust.json',
   ]);
 });
