@@ -311,7 +311,10 @@ it('ingest refuses a file that is not a ZIP, and one larger than 64 MiB without 
 });
 
 it.each([1, 604_800_000])('an entitlement of %d ms is stored', async (maxSessionTtlMs) => {
-  const { usage: _usage, ...entitled } = await plane.admin.setEntitlement({ organizationId: ORG, maxSessionTtlMs });
+  const { usage: _usage, ...entitled } = await plane.admin.setEntitlement({
+    organizationId: ORG,
+    maxSessionTtlMs,
+  });
   expect(entitled).toMatchObject({ name: 'first', maxSessionTtlMs });
   expect(await plane.store.organizations.find(ORG)).toEqual(entitled);
 });

@@ -130,8 +130,8 @@ export function queueSuite(name: string, factory: StoreFactory): void {
       await enqueue(store, job(1), job(2), job(3, { kind: 'authoring.turn' }));
       await store.claimJob(claim);
       expect(await store.jobs.count(claim.nowMs)).toEqual([
-        { kind: 'authoring.turn', waiting: 1, running: 0 },
-        { kind: 'run.rerun', waiting: 1, running: 1 },
+        { kind: 'authoring.turn', waiting: 1, running: 0, oldestMs: claim.nowMs - NOW_MS - 3 },
+        { kind: 'run.rerun', waiting: 1, running: 1, oldestMs: claim.nowMs - NOW_MS - 2 },
       ]);
     });
   });
