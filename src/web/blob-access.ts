@@ -36,7 +36,20 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   const path = options.path ?? ('name' in blob ? String(blob.name) : 'the file');
   const fill = createFiller(blob, path, options.onRead);
   const access = { size: blob.size, holdBytes: HOLD_BYTES };
-  if (typeof FileReaderSync === 'undefined') return { ...access, read: createAsyncReader(fill, path) };
+  const takeWhole = (buffer: ArrayBuffer): Uint8Array => {
+    if (buffer.byteLength !== blob.size) throw changedError(path);
+    options.onRead?.(blob.size);
+    return new Uint8Array(buffer);
+  };
+  if (typeof FileReaderSync === 'undefined') {
+    const readPieces = createAsyncReader(fill, path);
+    const toChanged = (cause: unknown) => Promise.reject(changedError(path, cause));
+    const read = async (offset: number, length: number): Promise<Uint8Array> =>
+      isWhole(blob, length)
+        ? takeWhole(await blob.slice(0, length).arrayBuffer().catch(toChanged))
+        : readPieces(offset, length);
+    return { ...access, read };
+  }
   const reader = new FileReaderSync();
   const load = (block: Blob): ArrayBuffer => {
     try {
@@ -50,6 +63,7 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
     for (let step = filling.next(); step.done !== true;) step = filling.next(load(step.value));
   };
   const read = (offset: number, length: number): Uint8Array => {
+    if (isWhole(blob, length)) return takeWhole(load(blob.slice(0, length)));
     const target = new Uint8Array(length);
     readInto(target, offset);
     return target;
@@ -58,6 +72,10 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   // Chromium refuses every read of a file that was modified after it was chosen.
   return { ...access, read, readInto, assertUnchanged: () => void load(blob.slice(0, 1)) };
 }
+
+/** A file of this size is read at once if all of it is wanted, without a copy or a checksum of each block. */
+const WHOLE_BYTES = 64 * 2 ** 20;
+const isWhole = ({ size }: Blob, length: number): boolean => length === size && size <= WHOLE_BYTES;
 
 /** Fills a target with the bytes from an offset: it yields each block, and continues with the bytes of the block. */
 type Filler = (target: Uint8Array, offset: number) => Generator<Blob, void, ArrayBuffer>;
@@ -79,8 +97,8 @@ function createFiller(blob: Blob, path: string, onRead: BlobAccessOptions['onRea
   const take = (bytes: Uint8Array, start: number): Uint8Array => {
     onRead?.(bytes.length);
     const checksum = zipPlatform.crc32(bytes, 0);
-    const isWhole = bytes.length === Math.min(blob.size - start, BLOCK_BYTES);
-    if (!isWhole || (checksums.get(start) ?? checksum) !== checksum) throw changedError(path);
+    const isComplete = bytes.length === Math.min(blob.size - start, BLOCK_BYTES);
+    if (!isComplete || (checksums.get(start) ?? checksum) !== checksum) throw changedError(path);
     checksums.set(start, checksum);
     last = { start, bytes };
     return bytes;

@@ -50,6 +50,13 @@ describe.each([
     },
   );
 
+  test(`blobAccess that reads ${how} refuses a file of another size when all of it is read`, async () => {
+    const content = { bytes };
+    const access = prepare(content);
+    content.bytes = bytes.slice(1);
+    await expect((async () => access.read(0, bytes.length))()).rejects.toThrow(CHANGED);
+  });
+
   test(`blobAccess that reads ${how} refuses a range past the end as io.CHANGED`, async () => {
     const access = prepare({ bytes });
     await expect((async () => access.read(bytes.length - 3, 6))()).rejects.toThrow(CHANGED);

@@ -87,7 +87,7 @@ export async function prune(
   const pruned: Record<string, number> = {};
   for (const kind of Object.keys(retentionTargets) as RetentionTarget[]) pruned[kind] = await pruneKind(kind);
   const reclaim = () => store.transaction(({ retention }) => retention.reclaim());
-  while (!dryRun && !signal.aborted && (await pause(reclaim)));
+  if (!dryRun) while (!signal.aborted && (await pause(reclaim)));
   return pruned as Pruned;
 }
 
