@@ -450,12 +450,23 @@ const PARAM = {
   additionalProperties: false,
 };
 
+/** A schema of more characters has each repeated piece once, which is smaller and harder to read. */
+const LARGE_SCHEMA = 30_000;
+
 /** The JSON Schema (2020-12) of a row, as it is written to its file. */
-export function formatSchema({ name, version, title, description, schema }: SchemaRow): string {
+export function formatSchema(row: SchemaRow): string {
+  const text = formatPieces(row, row.schema === policySchema ? 'ref' : 'inline');
+  return text.length > LARGE_SCHEMA ? formatPieces(row, 'ref') : text;
+}
+
+function formatPieces(
+  { name, version, title, description, schema }: SchemaRow,
+  reused: 'inline' | 'ref',
+): string {
   const isPolicy = schema === policySchema;
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     io: 'input',
-    reused: 'ref',
+    reused,
     override({ zodSchema, jsonSchema }) {
       if (!isPolicy) return;
       // Editors complete the values; a later release can have more.
