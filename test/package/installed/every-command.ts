@@ -185,6 +185,8 @@ const FINISH: readonly Line[] = [
   [`admin sweep ${DATA}`, 0],
   [`admin backup --out backup.sqlite ${DATA}`, 0],
   [`admin check ${DATA}`, 0],
+  [`admin clock ${DATA}`, 0],
+  [`admin restore-check ${DATA}`, 0],
 ];
 
 /** Tries every command of a program at least once with real input, as a user who has `writeInputs` in a folder. */
@@ -222,7 +224,8 @@ export async function tryEveryCommand(
   attempt(`mirror --all ${remote} --to archive`);
   attempt(`scrub archive ${TRUST}`);
   attempt('archive list archive');
-  attempt('archive verify archive');
+  attempt('archive verify archive --rehearse 1');
+  attempt('archive pack archive --to tape');
   attempt('archive acknowledge archive none --by me --reason none', 2);
   for (const command of ['hold', 'release'])
     attempt(`archive ${command} archive ${EXPORT} --by me --reason none`);

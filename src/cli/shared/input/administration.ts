@@ -17,7 +17,7 @@ import {
   logLevels,
   selectIds,
 } from '../../../server/model/log.ts';
-import { startClock } from '../../../server/model/clock.ts';
+import { assertClock, startClock } from '../../../server/model/clock.ts';
 import { openStores, placesOf, type Stores } from '../../../server/open-stores.ts';
 import { type Cli, printNotes } from '../../cli.ts';
 import { option, type OptionsOf } from '../options/option.ts';
@@ -48,11 +48,24 @@ export async function withAdmin<T>(
 ): Promise<T> {
   const stores = await openData(cli, data, create);
   return closeAfter(stores.store, async () => {
-    const admin = createAdmin({ ...stores, now: cli.now });
+    const admin = guardClock(createAdmin({ ...stores, now: cli.now }), stores.store, cli.now);
     const audit = openAudit(cli, { data }, stores.places);
     return work({ ...stores, admin: audit === undefined ? admin : auditAdmin(admin, audit) });
   });
 }
+
+/** Nothing ends or is removed by time while the clock of this machine cannot be right. */
+const guardClock = (admin: Admin, store: Stores['store'], now: () => number): Admin => ({
+  ...admin,
+  async workOff(options) {
+    await assertClock(store, now());
+    return admin.workOff(options);
+  },
+  async prune(options) {
+    await assertClock(store, now());
+    return admin.prune(options);
+  },
+});
 
 /** Opens the data of a control plane. A needed folder must exist, unless it may be created. */
 export async function openData(
