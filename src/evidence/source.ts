@@ -274,7 +274,7 @@ const ADDED = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 const UNPACKED_BYTES = 256 * 2 ** 20;
 
 /**
- * The files of an export in a ZIP that another program made from its folder: compressed, or inside one folder. The
+ * The files of an export in a ZIP that another program made from its folder: with folders, or inside one. The
  * digests of the manifest cover them as in a folder, and nothing covers the other bytes of the ZIP.
  * @throws DrillproofError `export.NOT_AN_EXPORT` for none or several exports, or for anything next to the folder
  */
@@ -332,10 +332,8 @@ export async function openZipEvidence<A extends RandomAccess>(
   if (archive === undefined) return { kind: 'part', access };
   if (archive !== 'folders') {
     if (isBuild(archive)) throw refuse(name, 'a build archive', BUILD);
-    const exported = isExport(archive);
-    if (exported && archive.entries.every(({ method }) => method === 'store'))
-      return { kind: 'export', source: zipSource(archive), archive };
-    if (!exported && !isInFolder(archive)) return { kind: 'part', access };
+    if (isExport(archive)) return { kind: 'export', source: zipSource(archive), archive };
+    if (!isInFolder(archive)) return { kind: 'part', access };
   }
   return { kind: 'export', source: await openPackedFolder(access, name) };
 }
