@@ -12,8 +12,8 @@ const { exclude } = configDefaults;
 const deepOnly = 'test/**/*.deep.test.ts';
 /** Test files that try more, or use real servers too, in the deep run. */
 const scaled = testFiles(/support\/deep\.ts|eachTestOnStore/);
-/** Test files that replace modules, which must not reach other files. */
-const mocking = testFiles(/vi\.(mock|resetModules)\(|failing-disk\.ts/);
+/** Test files that replace modules, which must not reach other files, or whose timeouts need a process of their own. */
+const mocking = testFiles(/vi\.(mock|resetModules)\(|failing-disk\.ts|stallTimeoutMs: 1_000/);
 
 /** Files that share a process: loading src for each of them would take most of the time. */
 const together = {
