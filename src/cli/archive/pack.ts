@@ -34,6 +34,8 @@ export async function packArchive(cli: Cli, place: string, to: string): Promise<
   const archive = await openScrubArchive(place, { env: cli.env });
   await closeAfter(archive, async () => {
     if (archive.inventoryFault !== undefined) throw archive.inventoryFault;
+    if (archive.mirrors.length === 0)
+      throw new DrillproofError('scrub.NOTHING_FOUND', `${place} contains no mirror`, { path: place });
     await mkdir(to, { recursive: true });
     const total = { packed: 0, kept: 0, files: 0, bytes: 0 };
     const faults: Fault[] = [];

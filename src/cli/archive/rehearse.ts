@@ -35,6 +35,8 @@ export async function rehearseRestore(
   most: number,
 ): Promise<Rehearsal> {
   const rows = draw([...inventory.exports.values()].filter(({ state }) => state === 'held')).slice(0, most);
+  if (rows.length === 0)
+    throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no export`, { path: place });
   const restored: InventoryRow[] = [];
   const faults: Fault[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-rehearsal-'));

@@ -4,6 +4,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { parseJsonText } from '../../bytes/json/parse.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { typeDocument } from '../../evidence/document.ts';
+import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import type { Store, TokenRow } from '../store/store.ts';
 
@@ -60,20 +61,23 @@ const MAX_UPLOADS = 100_000;
 /**
  * Compares restored rows with audit logs, which are newer: lists what ended after the backup and is back, counts upload addresses
  * that are open, and reads the latest time of the rows. It changes nothing.
- * @throws DrillproofError `io.NOT_FOUND` for a missing log; a code of JSON or `server.ADMIN_REFUSED` for a wrong line
+ * @throws DrillproofError `io.NOT_FOUND` for a missing log; a code of JSON or `server.ADMIN_REFUSED` for a wrong line, or for no line
  */
 export async function checkRestored(store: Store, auditLogs: readonly string[], nowMs: number) {
   const findings = new Map<string, RestoredFinding>();
+  let lines = 0;
   for (const path of auditLogs) {
     const file = await open(path).catch((cause: unknown) => {
       throw ioError(cause, path, 'read');
     });
     for await (const json of file.readLines()) {
+      lines++;
       const line = typeDocument(parseJsonText(json), { schema: lineSchema, code: 'server.ADMIN_REFUSED' });
       const found = line.code === undefined ? await findRestored(store, line) : []; // else it failed
       for (const finding of found) findings.set(finding.id, finding);
     }
   }
+  if (lines === 0) throw new DrillproofError('server.ADMIN_REFUSED', 'the audit logs have no line');
   const uploads = await store.buildAttempts.expired(Number.MAX_SAFE_INTEGER, MAX_UPLOADS);
   return {
     ...defined({ restoredToMs: (await store.clock()).record?.seenMs }),

@@ -137,6 +137,7 @@ it.each([
   ['a missing log', undefined, 'io.NOT_FOUND'],
   ['a line that ends early', '{"time":"2026-11-', 'json.INVALID'],
   ['a line of another log', '{"level":"info"}', 'server.ADMIN_REFUSED'],
+  ['an empty log', '', 'server.ADMIN_REFUSED'],
   ['a time that is not one', '{"time":"yesterday","action":"x"}', 'server.ADMIN_REFUSED'],
 ])('restore-check with %s never passes', async (_what, text, code) => {
   if (text !== undefined) await writeFile(dir.path('audit.log'), text);

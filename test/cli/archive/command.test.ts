@@ -93,6 +93,14 @@ describe('an archive in one file for each mirror', () => {
     expect(await callJson(`archive pack ${root} --to ${to}`, at(NOW))).toMatchObject({ packed: 1, kept: 1 });
   });
 
+  test('is not made of a folder without a mirror, and no restore of none is rehearsed', async () => {
+    const root = await newFolder();
+    await expectResult(run(`archive pack ${root} --to ${join(root, 'to')}`), 3, 'scrub.NOTHING_FOUND');
+    const log = new InventoryLog(folderVolume(root).log(INVENTORY), 'test', () => NOW);
+    await log.write({ exports: [] });
+    await expectResult(run(`archive verify ${root} --rehearse 1`), 3, 'scrub.NOTHING_FOUND');
+  });
+
   test('is written without a damaged mirror, which is named', async () => {
     const { root } = await makeListed();
     await rot(partOf(join(root, ID)));
