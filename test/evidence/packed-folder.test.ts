@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { openZipEvidence } from '../../src/evidence/source.ts';
+import { secondOpinion } from '../../src/node/second-opinion/second-opinion.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
-import { errorsOf, makeExport, makeSigner, makeTrust, NOW } from '../support/evidence.ts';
+import type { VerifyOptions } from '../../src/verify/options.ts';
+import { errorsOf, makeExport, makeSigner, makeTrust, NOW, stateOf } from '../support/evidence.ts';
 import { makeFolder, writeFiles } from '../support/folder.ts';
 import { rawZip, type RawEntry } from '../zip/raw-zip.ts';
 
@@ -15,10 +17,10 @@ const { files } = await makeExport({ signer });
 const paths = Object.keys(files);
 await writeFiles(join(folder, 'export'), files);
 
-const verify = async (bytes: Uint8Array) => {
+const verify = async (bytes: Uint8Array, options: Partial<VerifyOptions> = {}) => {
   const opened = await openZipEvidence(memoryAccess(bytes), 'again.zip');
   if (opened.kind !== 'export') throw new Error('it is not an export');
-  return verifyExport(opened.source, { asOfMs: NOW, trust: makeTrust(signer) });
+  return verifyExport(opened.source, { asOfMs: NOW, trust: makeTrust(signer), ...options });
 };
 
 /** Packs with the real program `zip`, in a folder. */
@@ -33,6 +35,11 @@ const entriesOf = (prefix: string, method: number): RawEntry[] =>
 describe('an export that another program packed', () => {
   test('from its parent, with folders and compressed, verifies like the folder', async () => {
     expect((await verify(await zip('parent.zip', ['export']))).verdict).toBe('verified');
+  });
+
+  test('is incomplete with a second opinion, because one reader read the ZIP', async () => {
+    const report = await verify(await zip('once.zip', ['export']), { secondOpinion });
+    expect([report.verdict, stateOf(report, 'second.reader')]).toEqual(['incomplete', 'not_checked']);
   });
 
   test('from inside, with folders, verifies like the folder', async () => {
