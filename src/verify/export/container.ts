@@ -30,10 +30,11 @@ export async function checkContainerTwice(
   { source, settings: { secondOpinion, signal }, files }: ExportContext,
   manifest: ExportManifest | undefined,
 ): Promise<Step> {
-  if (secondOpinion === undefined || (source.checkContainer ?? source.container) === undefined)
-    return NOTHING;
+  if (secondOpinion === undefined) return NOTHING;
   if (source.checkContainer === undefined)
-    return endCheck('second.reader', 'not_checked', 'the ZIP of another program was read by one reader');
+    return source.container === undefined
+      ? NOTHING
+      : endCheck('second.reader', 'not_checked', 'the ZIP of another program was read by one reader');
   if (listWrongSizes(manifest, files.all).size > 0)
     return endCheck('second.reader', 'not_checked', 'a file of the wrong size was not read');
   if (source.container === undefined)
