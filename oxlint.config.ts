@@ -40,17 +40,31 @@ const noCommand = (folders: number): Pattern => ({
   message: 'a command imports no other command: what two need is in cli/shared',
 });
 
-// The folders of a room have an order too: a folder may import those before it, and no file next to the folders.
+// The folders of a room have an order too: a folder imports itself and those before it.
 const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  bytes: ['text', 'json'],
+  zip: ['write', 'read'],
+  contract: ['resources', 'operations', 'openapi'],
+  evidence: ['bundle', 'export'],
+  verify: ['signature', 'part', 'export', 'challenge', 'receipts'],
+  policy: ['document', 'rules', 'vsa'],
+  report: ['text', 'decision', 'many', 'signed', 'html'],
+  web: ['worker', 'page'],
+  node: ['evidence', 'volume', 's3', 'second-opinion', 'keys', 'time', 'queue'],
   server: ['store', 'blobs', 'model', 'http', 'telemetry', 'builds', 'services', 'jobs', 'admin'],
+  'cli/shared': ['options', 'output', 'input'],
 };
-const noLater = (room: string, folder: string, depth: number): Pattern => {
-  const names = folderOrder[room]!;
+/** In these rooms, no folder imports a file next to the folders. */
+const filesLast = new Set(['server']);
+
+/** What a file that is `depth` folders below `parent/folder` may not import. */
+const noLater = (parent: string, folder: string, depth: number): Pattern[] => {
+  const names = folderOrder[parent]!;
   const later = names.slice(names.indexOf(folder) + 1).map((name) => `${name}/`);
-  return {
-    regex: `^${'\\.\\./'.repeat(depth)}(${[...later, '[^/]+\\.ts$'].join('|')})`,
-    message: `src/${room}/${folder} may not import a folder below it (oxlint.config.ts)`,
-  };
+  const files = filesLast.has(parent) ? ['[^/]+\\.ts$'] : [];
+  if (later.length + files.length === 0) return [];
+  const regex = `^${'\\.\\./'.repeat(depth)}(${[...later, ...files].join('|')})`;
+  return [{ regex, message: `src/${parent}/${folder} may not import a folder below it (oxlint.config.ts)` }];
 };
 
 const rooms = order.flatMap((level, depth) =>
@@ -71,14 +85,14 @@ const rooms = order.flatMap((level, depth) =>
       if (!mayUseNode.includes(room)) patterns.push(noNode);
       if (room === 'cli' && folders > 0) patterns.push(noCommand(folders));
       const all = { files: [`src/${room}/${files}`], rules: restrict(patterns) };
-      const inFolders = folders === 0 ? [] : (folderOrder[room] ?? []);
-      return [
-        all,
-        ...inFolders.map((folder) => ({
-          files: [`src/${room}/${folder}/${files.slice(2)}`],
-          rules: restrict([...patterns, noLater(room, folder, folders)]),
+      // The path below the room: a folder of it, and for `cli/shared` a folder of that.
+      const inFolders = [room, `${room}/shared`].flatMap((parent, steps) =>
+        (folders > steps ? (folderOrder[parent] ?? []) : []).map((folder) => ({
+          files: [`src/${parent}/${folder}/${files.slice(2 * (steps + 1))}`],
+          rules: restrict([...patterns, ...noLater(parent, folder, folders - steps)]),
         })),
-      ];
+      );
+      return [all, ...inFolders];
     });
   }),
 );

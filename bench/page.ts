@@ -3,8 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Bundle } from './bundles.ts';
-import { versions } from './peers.ts';
 import { figureText, memoryText, ratioText, type Result } from './results.ts';
 
 const table = (rows: readonly (readonly string[])[]): string => {
@@ -12,7 +10,8 @@ const table = (rows: readonly (readonly string[])[]): string => {
   return [head, `|${' --- |'.repeat(rows[0]!.length)}`, ...body].join('\n');
 };
 
-function readMachine(): string[][] {
+/** The machine and the day of the figures, in one sentence. */
+function describeMachine(): string {
   const [cpu] = cpus();
   let flags = '';
   try {
@@ -20,15 +19,12 @@ function readMachine(): string[][] {
   } catch {
     // Not Linux: whether the processor has these instructions stays unknown.
   }
-  const sha = flags === '' ? 'unknown' : / sha_ni | sha2 /.test(flags) ? 'yes' : 'no';
-  return [
-    ['Processor', `${cpu?.model ?? 'unknown'}, ${availableParallelism()} cores`],
-    ['SHA instructions', sha],
-    ['Memory', `${Math.round(totalmem() / 2 ** 30)} GiB`],
-    ['System', `${type()} ${release().split('.', 2).join('.')}`],
-    ['Node.js', `${process.versions.node} with OpenSSL ${process.versions.openssl}`],
-    ['Day', new Date().toISOString().slice(0, 10)],
-  ];
+  const sha = / sha_ni | sha2 /.test(flags) ? ' with SHA instructions' : '';
+  const { node, openssl } = process.versions;
+  const day = new Date().toISOString().slice(0, 10);
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
+  const system = `${type()} ${release().split('.', 2).join('.')}`;
+  return `Measured on ${day} with Node.js ${node} (OpenSSL ${openssl}) on ${system}: ${availableParallelism()} cores of ${cpu?.model ?? 'an unknown processor'}${sha}, ${memory}.`;
 }
 
 const INTRODUCTION = `# Performance
@@ -42,7 +38,7 @@ writes this page. Figures differ from machine to machine; ratios differ less.
 
 The first line runs every race and writes this page, on an idle machine in about 20 minutes. The second runs the races
 whose names begin with these words, and the third uses small inputs, to try a change; both only print, with every contender,
-the spread and the time of each part. Inputs are made once, from fixed seeds, and kept in \`drillproof-bench-2\` in the folder
+the spread, the time of each part, and at the end the versions of all programs and the sizes of bundles. Inputs are made once, from fixed seeds, and kept in \`drillproof-bench-2\` in the folder
 for temporary files (or in \`XDG_CACHE_HOME\`).
 
 - **median**: of {{rounds}}. The contenders take turns.
@@ -82,32 +78,15 @@ function summary(results: readonly Result[]): string {
   return table([['race', 'work', 'median', 'instead', 'ratio', 'target', 'of the limit', 'memory'], ...rows]);
 }
 
-const bytes = (count: number): string => `${(count / 1000).toFixed(1)} kB`;
-
 const ROUNDS = 'at least five runs';
 const SHORT_ROUNDS =
   'three runs, with inputs that are smaller than the titles say where a race has many parts (`--short`)';
 
 /** Writes the page into a folder, in the format of the other pages. */
-export function writePage(
-  folder: string,
-  results: readonly Result[],
-  bundles: readonly Bundle[],
-  { short = false } = {},
-): void {
-  const peers = Array.from(versions, ([name, version]) => [name, version ?? '**missing**']);
-  const sizes = bundles.map(({ name, minified, gzip }) => [name, bytes(minified), bytes(gzip)]);
+export function writePage(folder: string, results: readonly Result[], { short = false } = {}): void {
   const page = join(folder, 'performance.md');
-  const text = [
-    INTRODUCTION.replace('{{rounds}}', short ? SHORT_ROUNDS : ROUNDS),
-    summary(results),
-    '## Machine and versions',
-    table([['', ''], ...readMachine()]),
-    table([['program or package', 'version'], ...peers]),
-    '## Bundles',
-    'What one import costs an application that esbuild bundles.',
-    table([['import', 'minified', 'gzip'], ...sizes]),
-  ];
+  const introduction = INTRODUCTION.replace('{{rounds}}', short ? SHORT_ROUNDS : ROUNDS);
+  const text = [introduction, describeMachine(), summary(results)];
   writeFileSync(page, `${text.join('\n\n')}\n`);
   execFileSync(resolve(import.meta.dirname, '../node_modules/.bin/oxfmt'), [resolve(page)], { cwd: folder });
 }

@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureBundles } from './bundles.ts';
 import { measure } from './measure.ts';
-import { missing } from './peers.ts';
+import { missing, versions } from './peers.ts';
 import { writePage } from './page.ts';
 import type { Race } from './race.ts';
 import { RACES } from './races.ts';
@@ -67,7 +67,8 @@ for (const race of selected) {
 }
 const bundles = withBundles ? await measureBundles() : [];
 if (bundles.length > 0) console.table(bundles);
+if (!values.json) console.table(Object.fromEntries(versions));
 if (values.json) console.log(JSON.stringify(results));
 const folder = values.write ?? (isComplete ? resolve(import.meta.dirname, '../docs/contribute') : undefined);
-if (folder !== undefined) writePage(folder, results, bundles, values);
+if (folder !== undefined) writePage(folder, results, values);
 if (results.some((result) => 'failure' in result)) process.exitCode = 1;

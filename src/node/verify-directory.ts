@@ -33,8 +33,8 @@ const SMALL_BYTES: Readonly<Record<Depth, number>> = { digest: 128 * 2 ** 20, fu
 const PART_BYTES = 10 * 2 ** 10;
 /** Smaller parts, on average, are verified in this thread too, which needs less memory than another thread. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
-/** This thread takes a small part only while this many wait for the others. */
-const BACKLOG = 32;
+/** This thread verifies a small part only while more than this many wait for the others. */
+const LEAST_WAITING = 32;
 /** Parts in progress for each thread, so that batches of small parts fill. For digests, they are open files. */
 const AHEAD: Readonly<Record<Depth, number>> = { digest: 4, full: 64 };
 
@@ -63,9 +63,10 @@ export async function verifyDirectory(root: string, options: VerifyDirectoryOpti
   const onProgress = (event: VerifyProgress): void => {
     if (event.kind === 'planned') {
       small = !isWorthThreads(event, rest);
-      const takes = ({ listed: { row } }: PoolJob): boolean => Number(row.bytes) < SMALL_PART_BYTES;
+      const accepts = ({ listed: { row } }: PoolJob): boolean => Number(row.bytes) < SMALL_PART_BYTES;
       const verify = (job: PoolJob): Promise<BundleReport> => verifyInThisThread(source, job, settings);
-      if (event.bytes / event.parts < SMALL_PART_BYTES) pool.help?.({ verify, takes, backlog: BACKLOG });
+      if (event.bytes / event.parts < SMALL_PART_BYTES)
+        pool.addThisThread?.({ verify, accepts, leastWaiting: LEAST_WAITING });
     }
     rest.onProgress?.(event);
   };

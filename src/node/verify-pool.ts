@@ -34,16 +34,16 @@ export type VerifyPool = {
    */
   readonly verify: (path: string, listed: Listing) => Promise<BundleReport>;
   /** Makes this thread verify parts too, in place of one of the threads. Absent if it always does. */
-  help?(helper: Helper): void;
+  addThisThread?(thread: ThisThread): void;
   readonly close: () => Promise<void>;
 };
 
 /** The functions with which this thread verifies parts. */
-type Helper = {
+type ThisThread = {
   readonly verify: (job: PoolJob) => Promise<BundleReport>;
-  readonly takes: (job: PoolJob) => boolean;
-  /** It takes a part only while more than this many wait. */
-  readonly backlog: number;
+  readonly accepts: (job: PoolJob) => boolean;
+  /** It accepts a part only while more than this many wait. */
+  readonly leastWaiting: number;
 };
 
 type Waiting = {
@@ -74,8 +74,8 @@ export async function createVerifyPool(
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];
-  let helper: Helper | undefined;
-  let isHelping = false;
+  let thisThread: ThisThread | undefined;
+  let isBusy = false;
   let scheduled = false;
   let closed = false;
 
@@ -109,24 +109,24 @@ export async function createVerifyPool(
     scheduled = false;
     if (closed) return;
     while (queue.length > 0) {
-      const [thread = threads.size < size - (helper === undefined ? 0 : 1) ? start() : undefined] = idle;
+      const [thread = threads.size < size - (thisThread === undefined ? 0 : 1) ? start() : undefined] = idle;
       if (thread === undefined) break;
       idle.delete(thread);
       thread.batch = nextBatch(queue);
       thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
-    if (helper !== undefined && !isHelping) help(helper);
+    if (thisThread !== undefined && !isBusy) verifyHere(thisThread);
   };
-  const help = ({ verify, takes, backlog }: Helper): void => {
-    if (queue.length <= backlog) return;
-    const at = queue.findIndex(({ job, alone }) => alone === undefined && takes(job));
+  const verifyHere = ({ verify, accepts, leastWaiting }: ThisThread): void => {
+    if (queue.length <= leastWaiting) return;
+    const at = queue.findIndex(({ job, alone }) => alone === undefined && accepts(job));
     const [waiting] = at === -1 ? [] : queue.splice(at, 1);
     if (waiting === undefined) return;
-    isHelping = true;
+    isBusy = true;
     void verify(waiting.job)
       .then(waiting.resolve, waiting.reject)
       .finally(() => {
-        isHelping = false;
+        isBusy = false;
         dispatch();
       });
   };
@@ -138,7 +138,7 @@ export async function createVerifyPool(
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
-    help: (next) => void (helper = next),
+    addThisThread: (next) => void (thisThread = next),
     async close() {
       closed = true;
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));

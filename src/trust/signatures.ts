@@ -1,6 +1,12 @@
 import { DrillproofError } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
-import { checkKey, describeUnknownKey, type KeyProblem, type SignedStatement } from './check-key.ts';
+import {
+  checkKey,
+  describeUnknownKey,
+  type KeyProblem,
+  type KeyResult,
+  type SignedStatement,
+} from './check-key.ts';
 import { verifySignature, type SignatureCheck, type VerifySignature } from './key/signer.ts';
 import { countDistinctKeys, type TrustStore } from './store.ts';
 import { thumbprintOf, type TrustedKey } from './trusted-key.ts';
@@ -13,6 +19,8 @@ export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   readonly countersigners?: boolean;
   /** The key for signatures without a key id. Absent: such a signature does not count. */
   readonly keyId?: string;
+  /** What `checkKey` found for the key with this issuer and key id. Absent: it is checked where a signature is of it. */
+  readonly named?: KeyResult;
 };
 
 /** The result for one signature. */
@@ -113,9 +121,14 @@ function checkSignature(check: SignatureCheck, verify: VerifySignature): KeyProb
   };
 }
 
-function checkTrust(trust: TrustStore, key: TrustedKey, statement: SignatureClaim): KeyProblem | undefined {
+function checkTrust(
+  trust: TrustStore,
+  key: TrustedKey,
+  { named, ...statement }: SignatureClaim,
+): KeyProblem | undefined {
   const { issuer, keyId } = key;
-  const { problems, unchecked } = checkKey(trust, { ...statement, issuer, keyId });
+  const { problems, unchecked } =
+    named?.key === key ? named : checkKey(trust, { ...statement, issuer, keyId });
   const [scope] = unchecked;
   if (problems[0] !== undefined || scope === undefined) return problems[0];
   const code = scope === 'project' ? 'trust.PROJECT_MISMATCH' : 'trust.ORGANIZATION_MISMATCH';

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { callJson } from '../../src/client/http/call.ts';
 import { readOptions } from '../../src/client/options.ts';
 import { operationRow } from '../../src/contract/operations/operations.ts';
@@ -56,6 +56,18 @@ describe('a redirect', () => {
     const refused = await serve(redirect(303));
     const failure = await failureOf(testClient(refused.url).client.sessions.extend(extension));
     expect(failure).toMatchObject({ code: 'transport.REDIRECT_REFUSED' });
+  });
+
+  it.each([
+    ['https://control.example', 'http://control.example/next'],
+    ['http://control.example', 'https://control.example/next'],
+    ['https://control.example', 'https://control.example:8443/next'],
+  ])('from %s to %s is refused, and the token is sent once', async (url, location) => {
+    const fetch = vi.fn(async () => new Response(null, { status: 302, headers: { location } }));
+    expect(await failureOf(readExport(url, { fetch }))).toMatchObject({
+      code: 'transport.REDIRECT_REFUSED',
+    });
+    expect(fetch).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -84,7 +84,7 @@ it('a pool whose threads fail with an error of the program rejects with internal
   await expect(verifyInPool(sample.files, 2)).rejects.toMatchObject({ code: 'internal.BUG' });
 });
 
-it('a thread shares parts with the main thread while more wait than the backlog', async () => {
+it('a thread shares parts with the main thread while more wait than that accepts', async () => {
   await writeFiles(root, sample.files);
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const jobs: Parameters<PartVerifier>[] = [];
@@ -95,7 +95,7 @@ it('a thread shares parts with the main thread while more wait than the backlog'
   const started = vi.fn();
   process.on('worker', started);
   try {
-    pool.help!({ verify, takes: () => true, backlog: 2 });
+    pool.addThisThread!({ verify, accepts: () => true, leastWaiting: 2 });
     const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verify(...jobs[0]!)));
     expect(reports.every((report) => report.verdict === 'verified')).toBe(true);
     expect(verify).toHaveBeenCalledTimes(38 - 32 - 2); // a batch has 32 parts

@@ -248,7 +248,7 @@ function watchMirrors(
     try {
       const result = await each(wish, joinPlace(to, evidenceExportId), onProgress);
       if (result.kind === 'mirror.receipt') await archive.add(buildRow(result, receipt));
-      else tally.plan(result);
+      else tally.addMissing(result);
       events.exportEnded(evidenceExportId, tally);
       return { manifestDigest: result.manifestDigest, tally };
     } catch (cause) {

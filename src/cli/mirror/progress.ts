@@ -45,7 +45,7 @@ export class MirrorTally {
     return Math.max(0, this.endedAtMs - this.beganAtMs);
   }
 
-  plan({ faults }: MirrorCheck): void {
+  addMissing({ faults }: MirrorCheck): void {
     const fetched = faults.filter(({ found }) => found !== 'extra');
     this.missing.exports += fetched.length === 0 ? 0 : 1;
     this.missing.files += fetched.length;

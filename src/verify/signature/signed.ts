@@ -7,10 +7,9 @@ import {
   sliceStatement,
   type Statement,
 } from '../../evidence/bundle/attestation.ts';
-import { checkKey } from '../../trust/check-key.ts';
+import { checkKey, type KeyResult } from '../../trust/check-key.ts';
 import type { SignatureClaim, SignaturesResult } from '../../trust/signatures.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
-import type { TrustStore } from '../../trust/store.ts';
 import { verifyAhead, verifySignature, type VerifySignature } from '../../trust/key/signer.ts';
 import {
   NOTHING,
@@ -98,8 +97,13 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
   const claim = { ...buildClaim(statement, scope, settings), stampedAtMs: stamp?.atMs };
   const trusting = { ...context, trust };
-  const signingKey = checkSigningKey(claim, scope, trusting);
-  const counted = countSignatures({ message, signatures: signatures.flatMap(bytesOf) }, claim, trusting);
+  const named = checkKey(trust, claim);
+  const signingKey = checkSigningKey(named, scope, trusting);
+  const counted = countSignatures(
+    { message, signatures: signatures.flatMap(bytesOf) },
+    { ...claim, named },
+    trusting,
+  );
   const sound = signatures.flatMap(({ named, fault, signature }) =>
     named && fault === undefined && signature !== undefined ? [signature] : [],
   );
@@ -233,11 +237,10 @@ function skipWithoutTrust({ subject, settings: { secondOpinion }, threshold }: S
 
 /** `attestation.key`; the value is the key that the statement names, whether or not it is valid for the statement. */
 function checkSigningKey(
-  claim: NamedClaim,
+  { key, ...result }: KeyResult,
   { wholeOrganization }: StatementScope,
-  { subject, path, trust }: SignedPath & { readonly trust: TrustStore },
+  { subject, path }: SignedPath,
 ): StepOf<TrustedKey | undefined> {
-  const { key, ...result } = checkKey(trust, claim);
   const problems = result.problems.map(({ code, ...detail }) =>
     statementFinding(code, subject, { path, ...detail }),
   );
