@@ -20,7 +20,7 @@ export type SignatureClaim = Omit<SignedStatement, 'issuer' | 'keyId'> & {
   /** The key for signatures without a key id. Absent: such a signature does not count. */
   readonly keyId?: string;
   /** What `checkKey` found for the key with this issuer and key id. Absent: it is checked where a signature is of it. */
-  readonly named?: KeyResult;
+  readonly namedKey?: KeyResult;
 };
 
 /** The result for one signature. */
@@ -124,11 +124,11 @@ function checkSignature(check: SignatureCheck, verify: VerifySignature): KeyProb
 function checkTrust(
   trust: TrustStore,
   key: TrustedKey,
-  { named, ...statement }: SignatureClaim,
+  { namedKey, ...statement }: SignatureClaim,
 ): KeyProblem | undefined {
   const { issuer, keyId } = key;
   const { problems, unchecked } =
-    named?.key === key ? named : checkKey(trust, { ...statement, issuer, keyId });
+    namedKey?.key === key ? namedKey : checkKey(trust, { ...statement, issuer, keyId });
   const [scope] = unchecked;
   if (problems[0] !== undefined || scope === undefined) return problems[0];
   const code = scope === 'project' ? 'trust.PROJECT_MISMATCH' : 'trust.ORGANIZATION_MISMATCH';

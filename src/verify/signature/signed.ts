@@ -97,11 +97,11 @@ export function verifySigned(signed: Signed, scope: StatementScope, context: Sig
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
   const claim = { ...buildClaim(statement, scope, settings), stampedAtMs: stamp?.atMs };
   const trusting = { ...context, trust };
-  const named = checkKey(trust, claim);
-  const signingKey = checkSigningKey(named, scope, trusting);
+  const namedKey = checkKey(trust, claim);
+  const signingKey = checkSigningKey(namedKey, scope, trusting);
   const counted = countSignatures(
     { message, signatures: signatures.flatMap(bytesOf) },
-    { ...claim, named },
+    { ...claim, namedKey },
     trusting,
   );
   const sound = signatures.flatMap(({ named, fault, signature }) =>
