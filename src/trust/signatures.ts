@@ -101,7 +101,7 @@ function findCreditedKey(
   { issuer, keyId }: SignatureClaim,
 ): TrustedKey | undefined {
   if (issuer === undefined) return key;
-  const names = trust.keys.filter((other) => thumbprintOf(other) === thumbprintOf(key));
+  const names = trust.keys.filter((other) => other === key || thumbprintOf(other) === thumbprintOf(key));
   const named = names.filter((name) => name.issuer === issuer);
   const find = (id: string | undefined): TrustedKey | undefined => named.find((name) => name.keyId === id);
   if (named.length > 0) return find(keyId) ?? find(key.keyId) ?? named[0];

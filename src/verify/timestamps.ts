@@ -29,17 +29,17 @@ export const findEarliest = (stamps: readonly (Stamp | undefined)[]): Stamp | un
 
 /**
  * `timestamp.token`: what is wrong with the tokens from the caller. One about other bytes proves nothing here.
- * @param known digests of the evidence that a token may be about
+ * @param listKnown lists digests of the evidence that a token may be about
  */
 export function checkTimestamps(
   subject: string,
   timestamps: readonly CheckedTimestamp[] = [],
-  known: ReadonlySet<string | undefined>,
+  listKnown: () => readonly (string | undefined)[],
 ): Step {
   if (timestamps.length === 0) return NOTHING;
-  const tokens = new Set(timestamps.map(({ digest }) => digest));
+  const known = new Set([...listKnown(), ...timestamps.map(({ digest }) => digest)]);
   const findings = timestamps.flatMap(({ name, imprint, findings: problems }) => {
-    if (imprint === undefined || known.has(imprint) || tokens.has(imprint)) return problems;
+    if (imprint === undefined || known.has(imprint)) return problems;
     const message = 'the token is about other bytes than this evidence';
     return [
       ...problems,

@@ -119,7 +119,7 @@ function verifyAlone(
     settings,
     stamp: findStamp(settings, bytes),
   });
-  const timestamps = checkTimestamps(SUBJECT, settings.timestamps, new Set([digestOf(bytes)]));
+  const timestamps = checkTimestamps(SUBJECT, settings.timestamps, () => [digestOf(bytes)]);
   const binding = checkSubject(attestation.statement.subject.manifestDigest, manifestDigest);
   return { ...result, ...joinSteps([result, binding, timestamps]) };
 }

@@ -69,7 +69,6 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
   checkArguments({ envelope: BYTES }, { envelope });
   const settings = resolveSettings(options, DSSE_OPTIONS);
   const { purpose = 'evidence', manifest, timestamps, threshold = 1 } = options;
-  const known = new Set([digestOf(envelope)]);
   const verify = <S extends AnyStatement>({ value: kind, ...read }: StepOf<EnvelopeKind<S>>) => {
     const result = verifySignedEnvelope(nameEnvelope(envelope), kind, {
       subject: SUBJECT,
@@ -81,7 +80,7 @@ export function verifyDsse(envelope: Uint8Array, options: VerifyDsseOptions): At
     return buildAttestationReport(
       {
         ...result,
-        ...joinSteps([read, result, checkTimestamps(SUBJECT, timestamps, known)]),
+        ...joinSteps([read, result, checkTimestamps(SUBJECT, timestamps, () => [digestOf(envelope)])]),
         ...defined({ signers }),
       },
       settings,

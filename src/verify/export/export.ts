@@ -84,9 +84,7 @@ export async function verifyExport(
   const localReports = document ? await verifyLocalReports(tree, document) : [];
   const bag = await checkBag(tree, document, listVerifiedDigests(document, parts?.value ?? [], localReports));
   const mirror = await checkMirrorFiles(tree, document);
-  const timestamps = checkTimestamps(
-    EXPORT,
-    settings.timestamps,
+  const timestamps = checkTimestamps(EXPORT, settings.timestamps, () =>
     listStamped(manifest.value, documents.value, envelopes),
   );
   const content = {
@@ -127,13 +125,12 @@ const listStamped = (
   { document, digest }: ReadExportManifest,
   { attestationDigest }: ExportDocuments,
   envelopes: readonly GivenEnvelope[],
-): ReadonlySet<string | undefined> =>
-  new Set([
-    digest,
-    attestationDigest,
-    ...(document?.parts ?? []).map((row) => row.digest),
-    ...envelopes.map(({ bytes }) => digestOf(bytes)),
-  ]);
+): readonly (string | undefined)[] => [
+  digest,
+  attestationDigest,
+  ...(document?.parts ?? []).map((row) => row.digest),
+  ...envelopes.map(({ bytes }) => digestOf(bytes)),
+];
 
 /** The digests of parts and local reports that were computed when they were verified, by path. */
 function listVerifiedDigests(

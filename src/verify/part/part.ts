@@ -92,12 +92,11 @@ const checkPartTimestamps = (
   subject: string,
   { attestation }: PartContent,
   archive: ReadEntry | undefined,
-): Step => {
-  if (timestamps === undefined) return NOTHING;
-  const documents = [attestation?.bytes, ...envelopes.map(({ bytes }) => bytes)];
-  const known = documents.map((bytes) => bytes && digestOf(bytes));
-  return checkTimestamps(subject, timestamps, new Set([archive?.digest, ...known]));
-};
+): Step =>
+  checkTimestamps(subject, timestamps, () => {
+    const documents = [attestation?.bytes, ...envelopes.map(({ bytes }) => bytes)];
+    return [archive?.digest, ...documents.map((bytes) => bytes && digestOf(bytes))];
+  });
 
 /** The report of a part whose file is missing, could not be opened, or has the wrong size. */
 export function buildUnreadReport(findings: readonly Finding[], part: PartContext, size = 0): BundleReport {
