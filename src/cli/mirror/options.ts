@@ -53,7 +53,7 @@ export const mirrorOptions = (now: () => number) => [
     .conflicts('--wait', '--manifest'),
   option('--list <file>', 'mirror the exports named in this file, one per line; - for standard input'),
   option('--all', 'mirror every export that is available in the project, or with --from in the archive'),
-  option('--at <time>', 'with --from and --all: copy what the archive held at this time', parseTime)
+  option('--at <time>', 'copy what the archive of --from held at this time', parseTime)
     .needs('--from')
     .onlyWith('--all'),
   option(
