@@ -36,7 +36,7 @@ const common = {
 const INSIDE = new Set(['zod', 'commander', 'yaml']);
 const packages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
-/** Bundles the command, so that each command loads only its code, and the thread. A selftest replaces `#platform`. */
+/** Bundles the command, so that each command loads only its code, and the thread. A test replaces `#platform`. */
 async function buildCommand(): Promise<Metafile> {
   const { metafile } = await build({
     ...common,

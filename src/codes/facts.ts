@@ -16,10 +16,13 @@ function readOnce(...tables: readonly string[]): Lookup {
 }
 
 function addLine(facts: Map<string, CodeFacts>, line: string): void {
-  const [codeClass, severity, ...codes] = line.split(' ');
+  const [codeClass, severity, ...words] = line.split(' ');
   // The catalogue, from which the lines are written, has these types.
   const row = { class: codeClass as CodeClass, severity: severity as Severity };
-  for (const code of codes) facts.set(code, row);
+  let namespace = '';
+  for (const word of words)
+    if (word.endsWith('.')) namespace = word;
+    else facts.set(namespace + word, row);
 }
 
 const factsOf = readOnce(STATEMENT_CLASSES, OTHER_CLASSES);

@@ -8,8 +8,8 @@ export type Packaging = {
   verifyWorker(): URL | undefined;
   /** The page that verifies in a browser, as HTML; `undefined` if it was not built. */
   page(): Promise<string | undefined>;
-  /** For a selftest: the folder or archive of the vectors, and the module that starts the program. */
-  readonly selftest?: { readonly vectors: string; readonly main: string };
+  /** The folder or archive of the vectors; absent in a program without them. */
+  readonly vectors?: string;
 };
 
 // A program that was bundled as CommonJS has no address.
@@ -33,8 +33,5 @@ export const packaging: Packaging = {
     const file = at(isSource ? '../../dist/page/drillproof.html' : '../page/drillproof.html');
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   },
-  selftest: {
-    vectors: fileURLToPath(at(isSource ? '../../vectors/' : '../vectors.zip')),
-    main: fileURLToPath(moduleAt('cli/main')),
-  },
+  vectors: fileURLToPath(at(isSource ? '../../vectors/' : '../vectors.zip')),
 };

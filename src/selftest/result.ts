@@ -99,17 +99,6 @@ export function selftestReport(target: string, results: readonly CaseResult[]): 
   return makeReport(target, kinds, failures);
 }
 
-/** Joins two reports about the same cases in different ways. */
-export function joinReports(a: SelftestReport, b: SelftestReport): SelftestReport {
-  const kinds = a.kinds.map((row) => {
-    const other = b.kinds.find(({ kind }) => kind === row.kind);
-    if (other === undefined) throw new TypeError(`the other report has no kind ${row.kind}`);
-    const cases = Math.max(row.cases, other.cases);
-    return { ...row, ...addCounts(row, other), cases, ways: [...row.ways, ...other.ways] };
-  });
-  return makeReport(a.target, kinds, [...a.failures, ...b.failures]);
-}
-
 /** Without cases, or if a case did not run, nothing is proven. */
 function makeReport(
   target: string,

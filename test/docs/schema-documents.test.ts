@@ -100,7 +100,7 @@ describe('documents that the command writes', () => {
     ['codes', 0, ['explain']],
     ['packed-export', 0, ['export', 'part-1.zip', '--out', 'second']],
     ['packed-bundle', 0, `pack run-1 --run run-1.json --unsigned ${ROLES} --out third.zip`.split(' ')],
-    ['selftest-report', 0, ['selftest', '--kind', 'hex', '--platform', 'native']],
+    ['selftest-report', 0, ['selftest', '--kind', 'hex']],
     ['selftest-report', 1, ['selftest', '--kind', 'hex', '--exec', 'true #']],
   ])('output follows the schema %s, exit code %d: drillproof %j', async (name, code, line) => {
     const ended = await call([...line, '--json']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinReports, selftestReport, type CaseResult } from '../../src/selftest/result.ts';
+import { selftestReport, type CaseResult } from '../../src/selftest/result.ts';
 
 type State = CaseResult['state'];
 const makeResult = (state: State, rest: Partial<CaseResult> = {}): CaseResult => ({
@@ -35,20 +35,4 @@ it('a report counts a case once and each of its ways as a run', () => {
   ]);
   expect(report.total).toMatchObject({ cases: 2, passed: 2, failed: 1 });
   expect(report.failures).toMatchObject([{ way: 'stream' }]);
-});
-
-it('joining the reports of two platforms counts cases once, adds runs and keeps the worse result', () => {
-  const good = selftestReport('x', [makeResult('passed', { way: 'a' })]);
-  const bad = selftestReport('x', [makeResult('failed', { way: 'b' })]);
-  expect(joinReports(good, bad)).toMatchObject({
-    verdict: 'failed',
-    total: { cases: 1, passed: 1, failed: 1 },
-    kinds: [{ ways: ['a', 'b'] }],
-    failures: [{ way: 'b' }],
-  });
-});
-
-it('joining reports about different kinds fails', () => {
-  const other = selftestReport('x', [makeResult('passed', { kind: 'paths' })]);
-  expect(() => joinReports(selftestReport('x', [makeResult('passed')]), other)).toThrow(TypeError);
 });

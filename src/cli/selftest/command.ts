@@ -4,31 +4,23 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { jobsOption, parseNumberBetween, QUIET, STANDARD } from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { collectBytes, mapConcurrently } from '../../bytes/async.ts';
 import { memoryAccess } from '../../bytes/random-access.ts';
-import { DrillproofError } from '../../errors.ts';
 import { awaitCall } from '../../node/fs-errors.ts';
 import { openZip } from '../../zip/read/open.ts';
 import { escapeText } from '../../report/printable.ts';
 import { ANSWERS, execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
   type CaseResult,
-  joinReports,
   findCaseKind,
   toPlain,
   runCase,
   selftestReport,
   type SelftestReport,
-  selftestReportSchema,
   isUnsupported,
 } from '../../selftest/result.ts';
 import {
@@ -55,12 +47,6 @@ const SELFTEST = [
   option('--kind <kind>', 'run only cases of this kind').repeat(),
   option('--case <id>', 'run only this case').repeat(),
   option('--vectors <path>', 'folder or ZIP of the vectors (default: that of this package)'),
-  option(
-    '--platform <which>',
-    'primitives of this program: those of Node, those of a browser, or both in turn',
-  )
-    .choices(['native', 'portable', 'both'])
-    .default('both'),
   option('--exec <command>', 'test this command instead; see docs/formats/selftest.md'),
   option(
     '--timeout <seconds>',
@@ -96,31 +82,11 @@ async function runSelftest(cli: Cli, options: SelftestOptions): Promise<void> {
   const files = await readVectors(cli, options);
   const rows = files.flatMap(({ kind, cases }) => cases.map((testCase) => ({ kind, testCase })));
   const report =
-    options.exec === undefined
-      ? await testProgram(cli, rows, options)
-      : await testCommand(cli, rows, options);
+    options.exec === undefined ? await testProgram(cli, rows) : await testCommand(cli, rows, options);
   await writeSelftest(cli, report);
 }
 
-async function testProgram(
-  cli: Cli,
-  rows: readonly Row[],
-  options: SelftestOptions,
-): Promise<SelftestReport> {
-  const current = platform.name === 'node' ? 'native' : 'portable';
-  const { platform: name } = options;
-  if (name === current) return testInProcess(cli, rows);
-  const portable = runPortable(formatArguments(options), cli.signal);
-  return name === 'both' ? joinReports(await testInProcess(cli, rows), await portable) : portable;
-}
-
-const formatArguments = ({ vectors, kind = [], case: ids = [] }: SelftestOptions): string[] => [
-  ...(vectors === undefined ? [] : ['--vectors', vectors]),
-  ...kind.flatMap((name) => ['--kind', name]),
-  ...ids.flatMap((id) => ['--case', id]),
-];
-
-async function testInProcess(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
+async function testProgram(cli: Cli, rows: readonly Row[]): Promise<SelftestReport> {
   const results: CaseResult[] = [];
   for (const { kind, testCase } of rows) {
     cli.signal.throwIfAborted();
@@ -170,7 +136,7 @@ async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
 }
 
 async function readVectors(cli: Cli, options: SelftestOptions): Promise<readonly VectorFile[]> {
-  const { vectors = packaging.selftest?.vectors, kind: wantedKinds, case: ids } = options;
+  const { vectors = packaging.vectors, kind: wantedKinds, case: ids } = options;
   if (vectors === undefined)
     throw usageError(
       'the single file contains no vectors',
@@ -221,53 +187,3 @@ function assertKnown(what: string, name: string, names: readonly string[]): void
   const hint = names.length < 40 ? `There are ${names.join(', ')}.` : 'See the files in vectors/.';
   throw usageError(`there is no ${what} "${escapeText(name)}"`, didYouMean(name, names) ?? hint);
 }
-
-const NESTED = 'DRILLPROOF_SELFTEST_NESTED';
-
-/**
- * Runs `drillproof selftest` on the portable primitives of browsers, in a separate process, because modules select their
- * primitives when they are loaded.
- */
-async function runPortable(args: readonly string[], signal: AbortSignal): Promise<SelftestReport> {
-  if (packaging.selftest === undefined)
-    throw usageError('the single file has the primitives of Node.js only', 'Pass --platform native.');
-  const { main } = packaging.selftest;
-  // If the hook has no effect, the child is native too and must not start another process.
-  if (process.env[NESTED] !== undefined)
-    throw new DrillproofError('internal.BUG', 'the portable primitives were not selected');
-  const command = ['selftest', '--platform', 'portable', '--json', '--quiet', ...args];
-  const argv = [...process.execArgv, '--import', formatHook(main), main, ...command];
-  const child = spawn(process.execPath, argv, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, [NESTED]: '1' },
-    signal,
-  });
-  const [output, [code]] = await Promise.all([readText(child.stdout), once(child, 'close')]);
-  const report = selftestReportSchema.safeParse(tryParseJson(output));
-  if (report.success) return report.data;
-  throw new DrillproofError(
-    'internal.BUG',
-    `the selftest on portable primitives ended without a report (${code})`,
-  );
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Formats a module that redirects `#platform` to the portable primitives. */
-function formatHook(main: string): string {
-  const native = pathToFileURL(createRequire(main).resolve('#platform')).href;
-  const portable = new URL(`../bytes/platform-portable${extname(native)}`, native).href;
-  const resolve = `export const resolve = (name, context, next) =>
-    name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;
-  return formatDataUrl(
-    `import { register } from 'node:module'; register(${JSON.stringify(formatDataUrl(resolve))});`,
-  );
-}
-
-const formatDataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;

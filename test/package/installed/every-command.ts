@@ -156,7 +156,7 @@ const CHECK: readonly Line[] = [
   ['challenge verify ledger.jsonl', 3],
   ['timestamp part-1.zip --tsa http://127.0.0.1:9', 3],
   ['explain part.DIGEST_MISMATCH', 0],
-  [`selftest --kind hex --platform native --vectors ${VECTORS}`, 0],
+  [`selftest --kind hex --vectors ${VECTORS}`, 0],
   ['selftest case cases', 2],
 ];
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { assertKnownVariables } from '../../../../src/cli/shared/input/settings.ts';
 
 // No settings: a level of a summary, and what drillproof sets for programs that it starts.
-const OTHERS = ['DRILLPROOF_EVIDENCE_VERIFIED', 'DRILLPROOF_SIGNER', 'DRILLPROOF_SELFTEST_NESTED'];
+const OTHERS = ['DRILLPROOF_EVIDENCE_VERIFIED', 'DRILLPROOF_SIGNER'];
 
 it('every variable that the sources name is known, so that none of them is refused as mistyped', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
