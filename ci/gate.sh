@@ -10,7 +10,7 @@ out=${GATE_OUTPUT:-.}
 mkdir -p "$out" || exit 3
 
 # Reports of an earlier run must not be shown as those of this one.
-for name in decision.json junit.xml codequality.json results.sarif; do
+for name in decision.json junit.xml results.sarif; do
   rm -f "$out/drillproof-$name" || exit 3
 done
 
@@ -25,7 +25,6 @@ IFS='
 set -- gate --force --format text \
   --format "json=$out/drillproof-decision.json" \
   --format "junit=$out/drillproof-junit.xml" \
-  --format "gitlab=$out/drillproof-codequality.json" \
   --format "sarif=$out/drillproof-results.sarif"
 for line in ${GATE_POLICY:-}; do set -- "$@" --policy "$line"; done
 for line in ${GATE_TRUST:-}; do set -- "$@" --trust "$line"; done

@@ -13,7 +13,6 @@ import {
   mergeReasons,
   pathOf,
   type Reason,
-  reasonsOf,
 } from './decision/reasons.ts';
 import { stableJson } from './json.ts';
 import { escapeText } from './printable.ts';
@@ -104,29 +103,8 @@ export const decisionRenderers = {
   junit: (decision) => renderDecisionJunit(decision),
   sarif: (decision, { category } = {}) => renderDecisionSarif(decision, category),
   github: (decision) => renderDecisionGithub(decision),
-  gitlab: (decision) => renderDecisionGitlab(decision),
   markdown: (decision) => renderDecisionMarkdown(decision),
   html: (decision) => renderDecisionPage(decision),
 } as const satisfies Readonly<Record<string, DecisionRenderer>>;
 
 export type DecisionFormat = keyof typeof decisionRenderers;
-
-const SEVERITY = { failed: 'critical', not_checked: 'major', warned: 'minor', waived: 'info' } as const;
-
-/** A decision as a GitLab code quality report (docs.gitlab.com, Code Quality, Code Quality report format). */
-function renderDecisionGitlab(decision: Decision): string {
-  return stableJson(
-    reasonsOf(decision).map((reason) => ({
-      description: [formatReason(reason), ...formatFacts(reason)].join('; '),
-      check_name: reason.rule,
-      fingerprint: reason.fingerprint,
-      severity: SEVERITY[reason.state],
-      location: { path: locationOf(decision, reason), lines: { begin: 1 } },
-    })),
-  );
-}
-
-const locationOf = (decision: Decision, reason: Reason): string => {
-  const place = fileOf(decision, reason);
-  return place === undefined ? 'policy' : escapeText(pathOf(place));
-};

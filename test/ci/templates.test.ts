@@ -174,7 +174,7 @@ describe('ci/gate.sh', () => {
   ])('ends with 2 for %s, and leaves no report of an earlier run', async (_, variables) => {
     expect(await runScript({ GATE_EVIDENCE: 'mirror' })).toBe(0);
     expect(await runScript(variables)).toBe(2);
-    for (const name of ['decision.json', 'junit.xml', 'codequality.json', 'results.sarif'])
+    for (const name of ['decision.json', 'junit.xml', 'results.sarif'])
       expect(await isWritten(`drillproof-${name}`), name).toBe(false);
   });
 

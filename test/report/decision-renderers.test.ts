@@ -1,4 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/policy/decision.ts';
 import { decisionRenderers, renderDecisionGithub } from '../../src/report/decision-renderers.ts';
@@ -124,71 +123,5 @@ describe('annotations of GitHub Actions', () => {
     const [, command] = read(withTexts({ ...BENIGN, ...odd }));
     expect(command?.properties['file']).toBe('a,b:c%3A/p');
     expect(command?.data).toContain('100%0A\\u{3a}:error\\u{3a}:x');
-  });
-});
-
-const closed = (required: readonly string[], properties: Record<string, object>): object => ({
-  type: 'object',
-  required,
-  additionalProperties: false,
-  properties,
-});
-const filled = { type: 'string', minLength: 1 };
-
-/** The documentation of GitLab for a code quality report: required members, severities, a path. */
-const GITLAB_SCHEMA = {
-  type: 'array',
-  items: closed(['description', 'check_name', 'fingerprint', 'severity', 'location'], {
-    description: filled,
-    check_name: filled,
-    fingerprint: filled,
-    severity: { enum: ['info', 'minor', 'major', 'critical', 'blocker'] },
-    location: closed(['path', 'lines'], {
-      path: filled,
-      lines: closed(['begin'], { begin: { type: 'integer', minimum: 1 } }),
-    }),
-  }),
-};
-
-type Entry = { fingerprint: string; severity: string; location: { path: string } };
-
-const validate = new Ajv2020({ strict: false }).compile(GITLAB_SCHEMA);
-const entriesOf = (result: Decision): Entry[] => {
-  const entries = JSON.parse(decisionRenderers.gitlab(result)) as Entry[];
-  expect(validate(entries), JSON.stringify(validate.errors)).toBe(true);
-  expect(new Set(entries.map(({ fingerprint }) => fingerprint)).size).toBe(entries.length);
-  return entries;
-};
-
-describe('the GitLab code quality report', () => {
-  it('has the members that GitLab documents, each entry with its own fingerprint', () => {
-    for (const item of [YES, NO, UNSURE, withReasons(300)]) entriesOf(item);
-    forAll(100, [texts], (some) => {
-      expect(entriesOf(withTexts(some))).toHaveLength(3);
-    });
-  });
-
-  it('has a path even for an input without a name', () => {
-    const entries = entriesOf(withTexts({ ...BENIGN, name: '', path: '' }));
-    expect(entries.map(({ location }) => location.path)).toEqual(['.', '.', '.']);
-  });
-
-  it('is empty for a yes only', () => {
-    expect(entriesOf(YES)).toEqual([]);
-    expect(entriesOf(NOTHING)).toHaveLength(1);
-  });
-
-  it('describes a violation in one line, with its rule and file', () => {
-    expect(entriesOf(NO)[1]).toMatchObject({
-      check_name: 'outcome.verdict',
-      severity: 'critical',
-      location: { path: 'mirror/parts/evidence_000000000002.zip', lines: { begin: 1 } },
-      description: expect.stringMatching(/^[^\n]+$/) as string,
-    });
-  });
-
-  it('orders severities: failed, undecided, waived', () => {
-    expect(entriesOf(UNSURE)[0]?.severity).toBe('major');
-    expect(entriesOf(NO).map(({ severity }) => severity)).toEqual(['critical', 'critical', 'info']);
   });
 });

@@ -34,11 +34,8 @@ export function defineExplainCommand(command: CliCommand, cli: Cli): void {
     )
     .examples({
       'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
-      'what a word of a report means': 'drillproof explain intact',
       'what a check proves': 'drillproof explain part.bytes',
       'every code': 'drillproof explain',
-      'every check of a verification': 'drillproof explain --checks',
-      'the catalogue for a program': 'drillproof explain --json',
     });
 }
 

@@ -68,7 +68,7 @@ export async function writeDecision(
 }
 
 /** Formats whose readers look for each location in a repository, where an absolute path names no file. */
-const IN_REPOSITORY: ReadonlySet<DecisionFormat> = new Set(['github', 'gitlab', 'sarif']);
+const IN_REPOSITORY: ReadonlySet<DecisionFormat> = new Set(['github', 'sarif']);
 
 /** The decision with relative paths for what is inside the working directory. */
 function placeInRepository(decision: Decision): Decision {

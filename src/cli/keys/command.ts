@@ -42,14 +42,8 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
       'trust a key': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
       'the key of a gate, for its summaries':
         'drillproof keys add gate.pub.pem --issuer https://ci.example/gate --purpose summary --trust gates.json',
-      'for one project only, until a day':
-        'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
       'all keys that an issuer publishes':
         'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
-      'keys that the issuer published later':
-        'drillproof keys add jwks.json --issuer acme-ci --trust trust.json --new-only',
-      'record a revoked key':
-        'drillproof keys add old.pub.pem --issuer acme-ci --trust trust.json --revoked-at 2026-11-01',
     })
     .addHelpText('after', ADD_MORE);
   keys
@@ -60,7 +54,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     .perform(STANDARD, async (_options, path: string) => (await load()).list(cli, path))
     .examples({
       'show whom you trust': 'drillproof keys list trust.json',
-      'for programs': 'drillproof keys list trust.json --json',
     });
   keys
     .command('set')
@@ -70,8 +63,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     .perform(SET, async (options, keyId: string) => (await load()).set(cli, keyId, options))
     .examples({
       'set the end of a key': `drillproof keys set ${KEY} --not-after 2026-12-31T23:59:59.999Z --trust trust.json`,
-      'limit it to one project': `drillproof keys set ${KEY} --project prj_0123456789ab --trust trust.json`,
-      'remove the end': `drillproof keys set ${KEY} --not-after none --trust trust.json`,
     })
     .addHelpText('after', SET_MORE);
   keys

@@ -63,9 +63,7 @@ export function defineSelftestCommand(command: CliCommand, cli: Cli): void {
     .perform(SELFTEST, (options) => runSelftest(cli, options))
     .examples({
       'test this installation': 'drillproof selftest',
-      'one case': 'drillproof selftest --kind hex --case uppercase',
       'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
-      'run this program as the other verifier': 'drillproof selftest --exec "drillproof selftest case"',
     })
     .addHelpText('after', MORE);
   command

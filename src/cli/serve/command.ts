@@ -40,7 +40,6 @@ export function defineServeCommand(command: CliCommand, cli: Cli): void {
     .perform(SERVE, (options) => serve(cli, options))
     .examples({
       'on this machine': 'drillproof serve',
-      'on a free port, its address for a program': 'drillproof serve --data ./plane --port 0 --json',
       'behind a proxy with TLS': 'drillproof serve --trust-proxy --public-url https://control.example',
     })
     .addHelpText('after', MORE);

@@ -126,7 +126,7 @@ it('the query of an address of a policy, which may have a token, is in no output
   await using dir = await scratch();
   await withServer(async (origin) => {
     const place = `${origin}/rules/top.yaml?token=S3CRET`;
-    const formats = ['json', 'html', 'markdown', 'sarif', 'junit', 'gitlab'];
+    const formats = ['json', 'html', 'markdown', 'sarif', 'junit'];
     const files = formats.map((format) => `--format ${format}=${dir.path(format)}`).join(' ');
     const key = dir.path('gate.pem');
     await expectPass(`keys generate --out ${key}`);
