@@ -80,7 +80,6 @@ export const defineEntitlement = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({
       'ten operations, and 50 GB':
         'drillproof admin org entitle --organization org_0123456789ab --max-operations 10 --max-stored-bytes 50000000000',
-      'one day': 'drillproof admin org entitle --organization org_0123456789ab --max-session-ttl-ms 86400000',
     });
 
 export const defineProject = (command: CliCommand, cli: Cli): CliCommand =>
@@ -123,8 +122,6 @@ export const defineTokenCreate = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({
       'to mirror and review':
         'drillproof admin token create --organization org_0123456789ab --all-projects --expires-at 2027-01-01',
-      'into a file, for --token-file':
-        'drillproof admin token create --organization org_0123456789ab --project prj_0123456789ab --quiet > token',
     });
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {

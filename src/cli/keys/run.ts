@@ -109,28 +109,26 @@ async function addCertificates(
   const known = new Set(before.map(certificateIdOf));
   const added = newOnly ? certificates.filter((row) => !known.has(certificateIdOf(row))) : certificates;
   const store = await rewriteTrustFile(file, keys, [...before, ...added]);
-  const { fingerprint } = store;
   const names = added.map((row) => ({ issuer, keyId: certificateIdOf(row) }));
-  await writeFacts(
-    cli,
-    {
-      kind: 'trust-store',
-      fingerprint,
-      added: names,
-      alreadyTrusted: certificates.length - added.length,
-      keys: keys.length,
-    },
-    [
-      ...names.map(({ keyId: id }, at) => [at === 0 ? 'added' : '', `${issuer}, certificate ${id}`] as const),
-      ['valid for', 'timestamp'],
-      [
-        'trust store',
-        `${trust}, ${countNoun(keys.length, 'key')}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`,
-      ],
-      ['fingerprint', fingerprint],
-    ],
-  );
+  const held = `${countNoun(keys.length, 'key')}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`;
+  await writeStore(cli, store, { added: names, alreadyTrusted: certificates.length - added.length }, [
+    ...names.map(({ keyId: id }, at) => [at === 0 ? 'added' : '', `${issuer}, certificate ${id}`] as const),
+    ['valid for', 'timestamp'],
+    ['trust store', `${trust}, ${held}`],
+  ]);
 }
+
+/** Writes the result of a change: what changed, and the trust store after it. */
+const writeStore = (
+  cli: Cli,
+  { fingerprint, keys }: TrustStore,
+  change: Readonly<Record<string, unknown>>,
+  facts: Parameters<typeof writeFacts>[2],
+): Promise<void> =>
+  writeFacts(cli, { kind: 'trust-store', fingerprint, ...change, keys: keys.length }, [
+    ...facts,
+    ['fingerprint', fingerprint],
+  ]);
 
 function toTrustedKey(
   key: ReadVerifyingKey,
@@ -167,20 +165,14 @@ async function writeAdded(
   { trust, issuer }: AddOptions,
   { store, added, alreadyTrusted }: Added,
 ): Promise<void> {
-  const { fingerprint } = store;
   const names = added.map((key) => ({ issuer, keyId: key.keyId }));
-  await writeFacts(
-    cli,
-    { kind: 'trust-store', fingerprint, added: names, alreadyTrusted, keys: store.keys.length },
-    [
-      ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
-      ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
-      ['valid for', added[0]?.purposes.join(', ')],
-      ...added.map((key) => ['verifies', formatCompromise(store, key)] as const),
-      ['trust store', `${trust}, ${countNoun(store.keys.length, 'key')}`],
-      ['fingerprint', fingerprint],
-    ],
-  );
+  await writeStore(cli, store, { added: names, alreadyTrusted }, [
+    ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
+    ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
+    ['valid for', added[0]?.purposes.join(', ')],
+    ...added.map((key) => ['verifies', formatCompromise(store, key)] as const),
+    ['trust store', `${trust}, ${countNoun(store.keys.length, 'key')}`],
+  ]);
 }
 
 /** Warns about expired keys, and about revoked keys that are added under another name. */
@@ -211,33 +203,11 @@ async function revokeCertificate(cli: Cli, name: string, options: RevokeOptions)
   if (target === undefined) return false;
   const { at: revokedAtMs = cli.now(), notCompromised = false } = options;
   const next = { ...target, revokedAtMs, compromised: !notCompromised };
-  const { fingerprint } = await rewriteTrustFile(
-    file,
-    keys,
-    certificates.map((row) => (row === target ? next : row)),
-  );
+  const rows = certificates.map((row) => (row === target ? next : row));
+  const store = await rewriteTrustFile(file, keys, rows);
+  const change: Change = ['revoked at', formatMoment(target.revokedAtMs), isoTime(revokedAtMs)];
   const { issuer } = target;
-  const change = {
-    name: 'revoked at',
-    before: formatMoment(target.revokedAtMs),
-    after: isoTime(revokedAtMs),
-  };
-  await writeFacts(
-    cli,
-    {
-      kind: 'trust-store',
-      fingerprint,
-      changed: { issuer, keyId: name },
-      changes: [change],
-      keys: keys.length,
-    },
-    [
-      ['certificate', `${issuer}, ${name}`],
-      [change.name, `${change.before} -> ${change.after}`],
-      ['trust store', file.path],
-      ['fingerprint', fingerprint],
-    ],
-  );
+  await writeChanges(cli, file, store, { what: 'certificate', issuer, keyId: name, changes: [change] });
   return true;
 }
 
@@ -295,30 +265,38 @@ async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: Trus
   const changes = listKeyChanges(key, next);
   const keys = before.keys.map((other) => (other === key ? next : other));
   const store = changes.length === 0 ? before : await rewriteTrustFile(file, keys);
-  const { issuer, keyId } = key;
-  await writeFacts(
-    cli,
-    {
-      kind: 'trust-store',
-      fingerprint: store.fingerprint,
-      changed: { issuer, keyId },
-      changes: changes.map(([name, was, is]) => ({ name, before: was, after: is })),
-      keys: store.keys.length,
-    },
-    [
-      ['key', `${issuer}, key ${keyId}`],
-      ...changes.map(([name, was, is]) => [name, `${was} -> ${is}`] as const),
-      ...(changes.length === 0 ? [['changed', 'nothing: the key already has these values'] as const] : []),
-      ['trust store', file.path],
-      ['fingerprint', store.fingerprint],
-    ],
-  );
+  await writeChanges(cli, file, store, { what: 'key', issuer: key.issuer, keyId: key.keyId, changes });
   if (next.revokedAtMs === undefined) return;
   for (const other of listAliases(before, key).filter(({ revokedAtMs }) => revokedAtMs === undefined))
     await printNote(cli, describeAlias(next.compromised, other));
 }
 
 type Change = readonly [name: string, before: string, after: string];
+type Changed = Pick<TrustedKey, 'issuer' | 'keyId'> & {
+  readonly what: 'key' | 'certificate';
+  readonly changes: readonly Change[];
+};
+
+const writeChanges = (
+  cli: Cli,
+  { path }: TrustFile,
+  store: TrustStore,
+  { what, issuer, keyId, changes }: Changed,
+): Promise<void> =>
+  writeStore(
+    cli,
+    store,
+    {
+      changed: { issuer, keyId },
+      changes: changes.map(([name, before, after]) => ({ name, before, after })),
+    },
+    [
+      [what, `${issuer}, ${what} ${keyId}`],
+      ...changes.map(([name, before, after]) => [name, `${before} -> ${after}`] as const),
+      ...(changes.length === 0 ? [['changed', 'nothing: the key already has these values'] as const] : []),
+      ['trust store', path],
+    ],
+  );
 
 function listKeyChanges(before: TrustedKey, after: TrustedKey): readonly Change[] {
   const old = describeKey(before);

@@ -20,6 +20,7 @@ import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
 import { listAnchors, renderLocalReports, renderParts, sortParts } from './parts.ts';
 import { count, isoTime } from '../../bytes/text/wording.ts';
 import { quoteShellWord } from '../printable.ts';
+import { formatCall } from '../text/facts.ts';
 import { percent, size } from '../text/page.ts';
 
 type ReportViewOptions = {
@@ -85,7 +86,6 @@ export const renderReportPage = (
   });
 
 const MAX_FILES = 100;
-const BAR = 720;
 
 function renderCoverage(coverage: Coverage): Markup {
   const { totalBytes, coveredBytes, attestedBytes, uncovered, mirrorFiles } = coverage;
@@ -94,22 +94,11 @@ function renderCoverage(coverage: Coverage): Markup {
     ['match a digest in the chain', coveredBytes],
     ['are under a trusted signature', attestedBytes],
   ] as const;
-  const width = (bytes: number): number => (totalBytes === 0 ? 0 : Math.floor((bytes / totalBytes) * BAR));
-  return html`<svg
-      class="plot"
-      viewBox="0 0 ${BAR} 20"
-      role="img"
-      aria-label="${percent(coveredBytes, totalBytes)} of the bytes match a digest, ${percent(attestedBytes, totalBytes)} are under a trusted signature"
-    >
-      <rect class="track" x="0" y="0" width="${BAR}" height="20" />
-      <rect class="covered" x="0" y="0" width="${width(coveredBytes)}" height="20" />
-      <rect class="attested" x="0" y="0" width="${width(attestedBytes)}" height="20" />
-    </svg>
-    ${renderTable(
-      'Byte coverage',
-      [['Bytes that'], ['Number', 'number'], ['Size', 'number'], ['Share', 'number']],
-      rows.map(([name, bytes]) => [name, count(bytes), size(bytes), percent(bytes, totalBytes)]),
-    )}${renderFiles('Files that no digest covers', uncovered)}${renderFiles('Files that the mirror adds, outside coverage', mirrorFiles)}`;
+  return html`${renderTable(
+    'Byte coverage',
+    [['Bytes that'], ['Number', 'number'], ['Size', 'number'], ['Share', 'number']],
+    rows.map(([name, bytes]) => [name, count(bytes), size(bytes), percent(bytes, totalBytes)]),
+  )}${renderFiles('Files that no digest covers', uncovered)}${renderFiles('Files that the mirror adds, outside coverage', mirrorFiles)}`;
 }
 
 function renderFiles(title: string, files: readonly string[]): Markup | undefined {
@@ -132,13 +121,12 @@ function renderCommands(report: ExportReport | BundleReport): Markup {
 type Purpose = readonly [purpose: string, command: string];
 
 function listCheckCommands(report: ExportReport | BundleReport): readonly Purpose[] {
-  const again: Purpose = ['With drillproof, as of the same time:', formatCall(report)];
+  const again: Purpose = ['With drillproof, as of the same time:', formatAgain(report)];
   return [again, ...(report.kind === 'export' ? listExportCommands(report) : listPartCommands(report))];
 }
 
-/** Members of `run.options` that the line has already, or that do not change the result. */
+/** Members of `run.options` that do not change the result. */
 const OMITTED_OPTIONS: ReadonlySet<string> = new Set([
-  'as-of',
   'sign',
   'signer',
   'issuer',
@@ -147,18 +135,11 @@ const OMITTED_OPTIONS: ReadonlySet<string> = new Set([
   'signer-timeout',
 ]);
 
-function formatCall({ run, asOfMs, depth }: ExportReport | BundleReport): string {
-  const options: NonNullable<typeof run>['options'] = run?.options ?? { depth };
-  const words = Object.entries(options)
-    .filter(([name, value]) => !OMITTED_OPTIONS.has(name) && value !== false)
-    .flatMap(([name, value]) =>
-      [value]
-        .flat()
-        .flatMap((word) => [`--${name}`, ...(word === true ? [] : [quoteShellWord(String(word))])]),
-    );
-  const keys = run === undefined ? ['--trust', 'TRUST.json'] : [];
-  const path = quoteShellWord(run?.path ?? 'EVIDENCE');
-  return ['drillproof verify', path, ...words, ...keys, '--as-of', isoTime(asOfMs)].join(' ');
+function formatAgain({ run, asOfMs, depth }: ExportReport | BundleReport): string {
+  const given = Object.entries(run?.options ?? { depth, trust: 'TRUST.json' });
+  const options = Object.fromEntries(given.filter(([name]) => !OMITTED_OPTIONS.has(name)));
+  const { tool = { name: 'drillproof' }, path = 'EVIDENCE' } = run ?? {};
+  return formatCall({ tool, path, options: { ...options, 'as-of': asOfMs } });
 }
 
 const hexOf = (digest: string): string => digest.replace(/^sha256:/, '');

@@ -80,7 +80,6 @@ td:has(code),tbody th:has(code){min-width:8rem}
 .plot .issue{stroke:var(--text);stroke-width:1.5}
 .plot .now{stroke:var(--link);stroke-width:1.5;stroke-dasharray:5 3}
 .plot .track{fill:var(--box);stroke:var(--line)}
-.plot .covered{fill:var(--open)}.plot .attested{fill:var(--good)}
 img.plot{border:1px solid var(--line);border-radius:.4rem}
 @media screen and (max-width:60rem){#part{font-size:.8rem}#part td{min-width:4.4rem;padding-right:.4rem}#part td.number{min-width:0}#part tbody th{min-width:12rem}#part code{font-size:.74rem}}
 @media (max-width:32rem){main{padding:1rem .75rem 3rem}h1{font-size:1.4rem}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}}

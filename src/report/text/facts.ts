@@ -82,7 +82,14 @@ export const formatEnd = ({ tool, exitCode }: Run): string =>
   `version ${tool.version}, exit code ${exitCode}`;
 
 /** `drillproof verify ./mirror --trust trust.json`, for a shell. */
-export function formatCall({ tool, path, options }: Run, call?: Call): string {
+export function formatCall(
+  {
+    tool,
+    path,
+    options,
+  }: Pick<Run, 'options'> & { readonly tool: { readonly name: string }; readonly path?: string },
+  call?: Call,
+): string {
   const [command, ...paths] = call ?? ['verify', ...(path === undefined ? [] : [path])];
   const flags = Object.entries(options).flatMap(([name, value]) =>
     [value]
