@@ -14,7 +14,7 @@ import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';
 import { receiptSchema, unlinkedReceiptSchema } from '../../src/evidence/export/receipt.ts';
 import { casesSchema } from '../../src/policy/cases.ts';
-import { POLICY_SCHEMA_ROW } from '../../src/policy/document/document.ts';
+import { policySchema } from '../../src/policy/document/document.ts';
 import { importSchema } from '../../src/server/admin/import.ts';
 import { oidcSchema } from '../../src/server/http/oidc.ts';
 import { trustedKeySchema } from '../../src/trust/trusted-key.ts';
@@ -173,7 +173,14 @@ export const FORMAT_SCHEMAS: readonly SchemaRow[] = [
       'The issuers whose tokens "drillproof serve --oidc" accepts, and the rights that their claims give (docs/server/access.md).',
     schema: oidcSchema,
   },
-  POLICY_SCHEMA_ROW,
+  {
+    name: 'policy',
+    version: 1,
+    title: 'Policy',
+    description:
+      'What evidence must satisfy (formats §8), for "drillproof gate". The schema does not reject codes that cannot be waived or invalid dates.',
+    schema: policySchema,
+  },
   {
     name: 'policy-cases',
     version: 1,

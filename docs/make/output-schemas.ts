@@ -15,13 +15,11 @@ import {
   inventoryRowSchema,
 } from '../../src/mirror/inventory.ts';
 import { decisionSchema } from '../../src/policy/decision.ts';
-import { summaryReportSchema } from '../../src/policy/vsa/read.ts';
 import { reportDiffSchema } from '../../src/report/diff.ts';
 import { errorSchema, reportsSchema } from '../../src/report/many/reports.ts';
 import { archiveSchema } from '../../src/report/many/archives.ts';
 import { scrubSchema } from '../../src/report/many/scrubs.ts';
 import { reportChainSchema } from '../../src/report/signed/chain.ts';
-import { signedReportSchema } from '../../src/report/signed/statement.ts';
 import { challengeSchema } from '../../src/verify/challenge/ledger.ts';
 import { selftestReportSchema } from '../../src/selftest/result.ts';
 import {
@@ -31,10 +29,10 @@ import {
   codeClassSchema,
   codeSchema,
   exportReportSchema,
-  receiptsReportSchema,
   severitySchema,
   toolSourceReportSchema,
 } from '../../src/verify/report-schema.ts';
+import { receiptsReportSchema, signedReportSchema, summaryReportSchema } from './report-schemas.ts';
 import type { SchemaRow } from './schema.ts';
 
 const count = z.int().check(z.gte(0));

@@ -24,9 +24,6 @@ import {
   type Finding,
   type LocalReportReport,
   type Outcome,
-  type ReceiptHead,
-  type ReceiptLine,
-  type ReceiptsReport,
   type SignedBy,
   type SigningKey,
   type Stamp,
@@ -60,7 +57,7 @@ const checkSchema = describing<Check>()(
   }),
 );
 
-const findingSchema = describing<Finding>()(
+export const findingSchema = describing<Finding>()(
   z.strictObject({
     code: codeSchema,
     class: codeClassSchema,
@@ -263,39 +260,5 @@ export const toolSourceReportSchema = describing<ToolSourceReport>()(
     buildHash: optionalMember(z.string()),
     artifactHash: optionalMember(z.string()),
     ...ledger,
-  }),
-);
-
-const receiptHead = describing<ReceiptHead>()(
-  z.strictObject({ path: z.string(), digest, finishedAtMs: atMs }),
-);
-
-const receiptLine = describing<ReceiptLine>()(
-  z.strictObject({
-    path: z.string(),
-    digest: optionalMember(digest),
-    startedAtMs: optionalMember(atMs),
-    finishedAtMs: optionalMember(atMs),
-    outcome: optionalMember(z.enum(['complete', 'incomplete'])),
-    files: optionalMember(count),
-    failures: optionalMember(count),
-    tool: optionalMember(z.string()),
-    source: optionalMember(z.string()),
-  }),
-);
-
-export const receiptsReportSchema = describing<ReceiptsReport>()(
-  z.strictObject({
-    schemaVersion: z.literal(1),
-    kind: z.literal('receipts'),
-    verdict: z.enum(['sound', 'broken', 'unread', 'none']),
-    evidenceExportId: optionalMember(z.string()),
-    organizationId: optionalMember(z.string()),
-    manifestDigest: optionalMember(z.string()),
-    manifestHere: z.boolean().check(z.describe('whether the mirror has a manifest that could be read')),
-    head: optionalMember(receiptHead),
-    unlinked: count.check(z.describe('receipts without links, outside the chain')),
-    receipts: z.readonly(z.array(receiptLine)),
-    findings: z.readonly(z.array(findingSchema)),
   }),
 );

@@ -8,12 +8,7 @@ import {
   listMissingRules,
   REMOVED,
 } from '../../policy/explain.ts';
-import {
-  formatSchema,
-  POLICY_SCHEMA_ROW,
-  type PolicyDocument,
-  type Waiver,
-} from '../../policy/document/document.ts';
+import { type PolicyDocument, type Waiver } from '../../policy/document/document.ts';
 import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
@@ -94,12 +89,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
       'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
     })
     .addHelpText('after', CHECK_MORE);
-  policy
-    .command('schema')
-    .summary('print the JSON Schema of policies')
-    .description('Print the JSON Schema (2020-12) of policies, for editors.')
-    .perform(QUIET, () => cli.stdout.write(formatSchema(POLICY_SCHEMA_ROW)))
-    .examples({ 'for an editor': 'drillproof policy schema > policy.v1.schema.json' });
   policy
     .command('explain')
     .summary('explain a policy in words')

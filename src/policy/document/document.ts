@@ -5,7 +5,7 @@ import type { JsonValue } from '../../bytes/json/parse.ts';
 import { catalogue, type Code } from '../../codes/catalogue.ts';
 import { codeFacts, isCode } from '../../codes/facts.ts';
 import { countSchema as whole, optionalMember, narrowText, textSchema } from '../../contract/scalars.ts';
-import { isRule, RULE_IDS, RULES } from '../catalogue.ts';
+import { isRule, RULE_IDS } from '../catalogue.ts';
 import { parametersSchema } from './parameters.ts';
 import {
   closeObject,
@@ -30,7 +30,7 @@ import { momentMs } from './values.ts';
 
 const MAX_PARENTS = 16;
 
-const codeSchema: CodeSchema = narrowText(z.string(), isCode, {
+export const codeSchema: CodeSchema = narrowText(z.string(), isCode, {
   abort: true,
   error: ({ input }) => describeUnknownCode(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
@@ -53,7 +53,7 @@ const isWaivable = (code: Code): boolean =>
   !code.startsWith('control.') &&
   !code.startsWith('transport.');
 
-const waivableSchema: CodeSchema = codeSchema.check(
+export const waivableSchema: CodeSchema = codeSchema.check(
   z.refine(isWaivable, 'cannot be waived: nothing was examined'),
 );
 
@@ -78,7 +78,7 @@ const waiverSchema = closeObject({
   z.describe('accepts the violations with one code about a subject or about runs, and changes no fact'),
 );
 
-const ruleSchema = narrowText(z.string(), isRule, {
+export const ruleSchema = narrowText(z.string(), isRule, {
   abort: true,
   error: ({ input }) =>
     `unknown rule ${JSON.stringify(input)}. ${didYouMean(String(input), RULE_IDS) ?? 'Run "drillproof policy explain FILE" for the rules.'}`,
@@ -100,7 +100,7 @@ const enforcementSchema = z
 
 const verdict = z.enum(['verified', 'intact']);
 
-const atLeast = z.int().check(z.gte(1));
+export const atLeast = z.int().check(z.gte(1));
 const MAX_CELLS = 1_000;
 
 /** The members of a required drill whose listed values can each be required. */
@@ -408,132 +408,8 @@ export const policySchema = closeObject({
   ),
 });
 
-const PARAMETRIC: ReadonlySet<unknown> = new Set([
-  conditionSchema,
-  whole,
-  digest,
-  distinct,
-  percent,
-  duration,
-  moment,
-  atLeast,
-]);
-
-/** Whether a schema is one of these. A check, such as a description, makes a copy of a schema. */
-const isOneOf = (schema: z.core.$ZodType, schemas: ReadonlySet<unknown>): boolean => {
-  const { _zod: inside } = schema;
-  return schemas.has(schema) || (inside.parent !== undefined && isOneOf(inside.parent, schemas));
-};
-
 export const isNewer = (value: JsonValue): boolean =>
   typeof value === 'object' && value !== null && 'schemaVersion' in value && Number(value.schemaVersion) > 1;
 
 export type PolicyDocument = z.infer<typeof policySchema>;
 export type Waiver = z.infer<typeof waiverSchema>;
-
-/** The published JSON Schema of a policy. */
-export const POLICY_SCHEMA_ROW: SchemaRow = {
-  name: 'policy',
-  version: 1,
-  title: 'Policy',
-  description:
-    'What evidence must satisfy (formats §8), for "drillproof gate". The schema does not reject codes that cannot be waived or invalid dates.',
-  schema: policySchema,
-};
-
-const PARAM = {
-  type: 'object',
-  properties: {
-    param: { type: 'string', description: 'the name of a parameter, whose value the caller gives' },
-  },
-  required: ['param'],
-  additionalProperties: false,
-};
-
-/** A schema of more characters has each repeated piece once, which is smaller and harder to read. */
-const LARGE_SCHEMA = 30_000;
-
-/** The JSON Schema (2020-12) of a row, as it is written to its file. */
-export function formatSchema(row: SchemaRow): string {
-  const text = formatPieces(row, row.schema === policySchema ? 'ref' : 'inline');
-  return text.length > LARGE_SCHEMA ? formatPieces(row, 'ref') : text;
-}
-
-function formatPieces(
-  { name, version, title, description, schema }: SchemaRow,
-  reused: 'inline' | 'ref',
-): string {
-  const isPolicy = schema === policySchema;
-  const { $schema, ...rest } = z.toJSONSchema(schema, {
-    io: 'input',
-    reused,
-    override({ zodSchema, jsonSchema }) {
-      if (!isPolicy) return;
-      // Editors complete the values; a later release can have more.
-      if (isOneOf(zodSchema, CODES)) jsonSchema.enum = Object.keys(catalogue);
-      if (isOneOf(zodSchema, RULE_NAMES)) jsonSchema.enum = [...RULE_IDS];
-      if (!isOneOf(zodSchema, PARAMETRIC)) return;
-      const { description: meaning, ...value } = jsonSchema;
-      for (const member of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, member);
-      Object.assign(jsonSchema, {
-        ...(meaning !== undefined && { description: meaning }),
-        anyOf: [value, PARAM],
-      });
-    },
-  });
-  const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
-  const document = { ...head, ...rest };
-  if (isPolicy) describeRules(document);
-  return `${JSON.stringify(document, null, 2)}\n`;
-}
-
-const CODES: ReadonlySet<unknown> = new Set([codeSchema, waivableSchema]);
-const RULE_NAMES: ReadonlySet<unknown> = new Set([ruleSchema]);
-
-const SECTION_WORDS: Readonly<Record<string, string>> = {
-  signers: 'the keys that signed every bundle',
-  age: 'how old statements and runs may be',
-  scope: 'whose evidence it is',
-  drills: 'the runs that must be present',
-  completeness: 'the list of bundles, and its window and numbers',
-  localReports: 'archives that users uploaded',
-  findings: 'what the verification reports',
-};
-
-type JsonSchema = {
-  description?: string;
-  readonly $ref?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly anyOf?: readonly JsonSchema[];
-};
-
-/** Describes the members of rules by what a pass of the rule states. */
-function describeRules(document: object): void {
-  const { properties = {}, $defs = {} } = document as JsonSchema & {
-    $defs?: Readonly<Record<string, JsonSchema>>;
-  };
-  const resolve = (schema: JsonSchema): JsonSchema => {
-    const target = $defs[schema.$ref?.split('/').at(-1) ?? ''];
-    return target === undefined ? schema : resolve(target);
-  };
-  for (const [name, schema] of Object.entries(properties)) {
-    schema.description ??= SECTION_WORDS[name] ?? 'see docs/gate/policy.md';
-    for (const branch of [resolve(schema), ...(resolve(schema).anyOf ?? []).map(resolve)])
-      for (const [member, inner] of Object.entries(branch.properties ?? {})) {
-        const rule = `${name}.${member}`;
-        if (isRule(rule)) inner.description ??= RULES[rule].title;
-      }
-  }
-  // The sets have the same sections.
-  for (const { properties: members = {} } of Object.values($defs))
-    for (const [member, schema] of Object.entries(members))
-      if (Object.hasOwn(SECTION_WORDS, member)) schema.description ??= SECTION_WORDS[member] ?? '';
-}
-
-type SchemaRow = {
-  readonly name: string;
-  readonly version: number;
-  readonly title: string;
-  readonly description: string;
-  readonly schema: z.ZodMiniType;
-};

@@ -3,13 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import {
-  optionalMember,
-  atMsSchema,
-  describing,
-  textSchema,
-  typedDigestSchema,
-} from '../../contract/scalars.ts';
+import { optionalMember, textSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
@@ -24,7 +18,6 @@ import {
   TRUST_STORE_FIELD,
   VSA_PREDICATE_TYPE,
 } from './vsa.ts';
-import { attestationReportSchema } from '../../verify/report-schema.ts';
 import type { AttestationReport, Finding, TrustUsed } from '../../verify/report.ts';
 
 /** The content of a verification summary, whoever signed it. */
@@ -55,31 +48,6 @@ export interface Summary {
   readonly trustStore?: Digest;
 }
 
-const summarySchema = describing<Summary>()(
-  z.strictObject({
-    verifierId: z.string(),
-    timeVerifiedMs: atMsSchema,
-    resourceUri: z.string(),
-    policyDigest: typedDigestSchema,
-    parameters: optionalMember(
-      parameterTextsSchema,
-      'values of the parameters of the policy; absent: not stated',
-    ),
-    inputs: z
-      .readonly(z.array(typedDigestSchema).check(z.minLength(1)))
-      .check(z.describe('digests of manifests, each once, sorted')),
-    artifacts: optionalMember(
-      z.readonly(z.array(typedDigestSchema)),
-      'digests of artifacts that may be deployed',
-    ),
-    runs: optionalMember(z.readonly(z.array(runCountSchema)), 'attested runs by project, drill and target'),
-    envelopes: optionalMember(z.readonly(z.array(typedDigestSchema)), 'digests of DSSE envelopes'),
-    result: z.enum(['PASSED', 'FAILED']),
-    levels: z.readonly(z.array(z.string())),
-    trustStore: optionalMember(typedDigestSchema, 'fingerprint of the trust store of the verifier'),
-  }),
-).check(z.describe('its content; no trusted key signed it unless keys has one'));
-
 /** The report of `verifySummary` (docs/gate/vsa.md). */
 export interface SummaryReport {
   /** Always 1; a later form of the report has another number. */
@@ -99,21 +67,6 @@ export interface SummaryReport {
   /** Every problem and remark, in order. */
   readonly findings: readonly Finding[];
 }
-
-export const summaryReportSchema = describing<SummaryReport>()(
-  z.strictObject({
-    schemaVersion: z.literal(1),
-    kind: z.literal('summary'),
-    verdict: attestationReportSchema.shape.verdict,
-    asOfMs: attestationReportSchema.shape.asOfMs,
-    trust: attestationReportSchema.shape.trust,
-    summary: optionalMember(summarySchema),
-    keys: z
-      .readonly(z.array(typedDigestSchema))
-      .check(z.describe('thumbprints of the trusted keys that signed it')),
-    findings: attestationReportSchema.shape.findings,
-  }),
-);
 
 const MAX_SUBJECTS = 10_000;
 

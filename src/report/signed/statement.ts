@@ -38,21 +38,6 @@ const anyReport = z.discriminatedUnion('kind', [
   decisionSchema,
 ]);
 export type SignableReport = z.infer<typeof anyReport>;
-const KINDS = ['export', 'bundle', 'reports', 'scrub', 'report-diff', 'decision'] as const;
-
-/** The statement as its schema is published: the report follows the schema of its kind. */
-export const signedReportSchema = linkedStatement(
-  'report',
-  REPORT_PREDICATE_TYPE,
-  z
-    .strictObject({
-      ...linkedMembers,
-      report: z
-        .looseObject({ schemaVersion: z.literal(1), kind: z.enum(KINDS) })
-        .check(z.describe('a report, by the schema of its kind')),
-    })
-    .check(isLinked),
-);
 const statementSchema = linkedStatement(
   'report',
   REPORT_PREDICATE_TYPE,

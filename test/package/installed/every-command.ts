@@ -139,7 +139,6 @@ const CHECK: readonly Line[] = [
   ['policy init policy.yaml', 0],
   ['policy check policy.yaml', 0],
   ['policy explain policy.yaml', 0],
-  ['policy schema', 0],
   ['policy diff policy.yaml policy.yaml', 0],
   [`policy test policy.yaml cases.json ${TRUST}`, 0],
   [`gate damaged --policy policy.yaml ${TRUST}`, 1],

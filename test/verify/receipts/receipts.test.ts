@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/catalogue.ts';
 import { memorySource } from '../../../src/evidence/source.ts';
-import { receiptsReportSchema } from '../../../src/verify/report-schema.ts';
+import { receiptsReportSchema } from '../../../docs/make/report-schemas.ts';
 import {
   verifyReceipt,
   verifyReceipts,
