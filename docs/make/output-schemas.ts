@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { mirrorEventSchema } from '../../src/cli/mirror/events.ts';
 import {
   attestationSchema,
   evidenceExportSchema,
@@ -19,9 +18,7 @@ import { reportDiffSchema } from '../../src/report/diff.ts';
 import { errorSchema, reportsSchema } from '../../src/report/many/reports.ts';
 import { archiveSchema } from '../../src/report/many/archives.ts';
 import { scrubSchema } from '../../src/report/many/scrubs.ts';
-import { reportChainSchema } from '../../src/report/signed/chain.ts';
 import { challengeSchema } from '../../src/verify/challenge/ledger.ts';
-import { selftestReportSchema } from '../../src/selftest/result.ts';
 import {
   attestationReportSchema,
   bundleReportSchema,
@@ -32,8 +29,15 @@ import {
   severitySchema,
   toolSourceReportSchema,
 } from '../../src/verify/report-schema.ts';
-import { receiptsReportSchema, signedReportSchema, summaryReportSchema } from './report-schemas.ts';
+import { mirrorEventSchema } from './mirror-events.ts';
+import {
+  reportChainSchema,
+  receiptsReportSchema,
+  signedReportSchema,
+  summaryReportSchema,
+} from './report-schemas.ts';
 import type { SchemaRow } from './schema.ts';
+import { selftestReportSchema } from './selftest-report.ts';
 
 const count = z.int().check(z.gte(0));
 const product = <const K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) =>

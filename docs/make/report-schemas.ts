@@ -99,3 +99,28 @@ export const signedReportSchema = linkedStatement(
     })
     .check(isLinked),
 );
+
+const memberSchema = z.strictObject({
+  name: z.string().check(z.describe('the file, as the caller named it')),
+  digest: optionalMember(digest, 'SHA-256 of its payload; absent if it cannot be read'),
+  sequence: optionalMember(count),
+  previous: optionalMember(digest),
+  issuer: optionalMember(z.string()),
+  issuedAtMs: optionalMember(attestationReportSchema.shape.asOfMs),
+  report: optionalMember(
+    z.strictObject({ kind: z.string(), result: z.string() }),
+    'what was signed, and the result that it states, with its drills if one did not pass',
+  ),
+  keys: z.readonly(z.array(digest)).check(z.describe('thumbprints of the trusted keys that signed it')),
+});
+
+export const reportChainSchema = z.strictObject({
+  schemaVersion: z.literal(1),
+  kind: z.literal('report-chain'),
+  /** `valid`: trusted keys signed every report, and each follows the one before it. `not_checked`: no trust was given. */
+  verdict: attestationReportSchema.shape.verdict,
+  asOfMs: attestationReportSchema.shape.asOfMs,
+  trust: attestationReportSchema.shape.trust,
+  reports: z.readonly(z.array(memberSchema)).check(z.describe('in the order of the call')),
+  findings: attestationReportSchema.shape.findings,
+});

@@ -1,5 +1,3 @@
-import * as z from 'zod/mini';
-import { countSchema, optionalMember } from '../contract/scalars.ts';
 import { canonicalJson } from '../bytes/json/canonical.ts';
 import { bytesKinds } from './kinds/bytes.ts';
 import { documentsKinds } from './kinds/documents.ts';
@@ -9,63 +7,38 @@ import { trustKinds } from './kinds/trust.ts';
 import type { Kind, Outcome } from './outcome.ts';
 import type { SelftestCase } from './case-folder.ts';
 
-const factsSchema = z.readonly(z.record(z.string(), z.unknown()));
-
-/** The result of one case in one way. */
-const caseResultSchema = z.readonly(
-  z.strictObject({
-    kind: z.string(),
-    id: z.string(),
-    way: z.string(),
-    state: z
-      .enum(['passed', 'failed', 'unsupported', 'not_run'])
-      .check(
-        z.describe(
-          'unsupported: the verifier does not support the case; not_run: it could not be started; neither passes',
-        ),
-      ),
-    reason: optionalMember(z.string(), 'why it did not pass'),
-    flags: optionalMember(z.readonly(z.array(z.string())), 'the bugs that such a verifier has'),
-    expected: optionalMember(factsSchema),
-    actual: optionalMember(factsSchema),
-    verdictOnly: optionalMember(z.boolean(), 'only the verdict was reported, so nothing else was compared'),
-  }),
-);
-
-const counts = {
-  cases: countSchema.check(z.describe('distinct cases')),
-  passed: countSchema.check(z.describe('outcomes that match, by cases and ways in')),
-  failed: countSchema,
-  unsupported: countSchema,
-  notRun: countSchema,
-  verdictOnly: countSchema.check(z.describe('passed cases of which only the verdict was reported')),
+/** The result of one case in one way. Neither `unsupported` nor `not_run` passes. */
+export type CaseResult = {
+  readonly kind: string;
+  readonly id: string;
+  readonly way: string;
+  readonly state: 'passed' | 'failed' | 'unsupported' | 'not_run';
+  /** Why it did not pass. */
+  readonly reason?: string;
+  /** The bugs that such a verifier has. */
+  readonly flags?: readonly string[];
+  readonly expected?: Facts;
+  readonly actual?: Facts;
+  /** Only the verdict was reported, so nothing else was compared. */
+  readonly verdictOnly?: boolean;
 };
 
-const kindResultSchema = z.readonly(
-  z.strictObject({ kind: z.string(), ...counts, ways: z.readonly(z.array(z.string())) }),
-);
+const COUNTS = ['cases', 'passed', 'failed', 'unsupported', 'notRun', 'verdictOnly'] as const;
+type Counts = Record<(typeof COUNTS)[number], number>;
+type KindResult = Readonly<Counts> & { readonly kind: string; readonly ways: readonly string[] };
 
 /** The result of a selftest, as `drillproof selftest --json` prints it. */
-export const selftestReportSchema = z.readonly(
-  z.strictObject({
-    schemaVersion: z.literal(1),
-    kind: z.literal('selftest'),
-    verdict: z
-      .enum(['passed', 'failed', 'not_checked'])
-      .check(z.describe('passed: at least one case ran, and every outcome matches')),
-    target: z.string().check(z.describe('what was tested: this program, or the command')),
-    total: z.readonly(z.strictObject(counts)),
-    kinds: z.readonly(z.array(kindResultSchema)),
-    failures: z
-      .readonly(z.array(caseResultSchema))
-      .check(z.describe('every result that is failed or not_run')),
-  }),
-);
-
-export type CaseResult = z.infer<typeof caseResultSchema>;
-type KindResult = z.infer<typeof kindResultSchema>;
-export type SelftestReport = z.infer<typeof selftestReportSchema>;
-type Counts = SelftestReport['total'];
+export type SelftestReport = {
+  readonly schemaVersion: 1;
+  readonly kind: 'selftest';
+  readonly verdict: 'passed' | 'failed' | 'not_checked';
+  /** What was tested: this program, or the command. */
+  readonly target: string;
+  readonly total: Readonly<Counts>;
+  readonly kinds: readonly KindResult[];
+  /** Every result that is failed or not_run. */
+  readonly failures: readonly CaseResult[];
+};
 
 const countResults = (results: readonly CaseResult[]): Counts => {
   const countState = (state: CaseResult['state']): number =>
@@ -80,11 +53,9 @@ const countResults = (results: readonly CaseResult[]): Counts => {
   };
 };
 
-const NAMES = z.keyof(z.strictObject(counts)).options;
-
 const addCounts = (a: Counts, b: Counts): Counts => {
   const total = { ...a };
-  for (const name of NAMES) total[name] += b[name];
+  for (const name of COUNTS) total[name] += b[name];
   return total;
 };
 

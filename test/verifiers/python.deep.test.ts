@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { selftestReportSchema } from '../../src/selftest/result.ts';
+import { selftestReportSchema } from '../../docs/make/selftest-report.ts';
 import { drillproof, useEvidenceFolder } from '../cli/make.ts';
 import { COUNTS } from '../vectors/counts.ts';
 

@@ -1,5 +1,4 @@
-import * as z from 'zod/mini';
-import { codeEntry } from '../../codes/catalogue.ts';
+import { type Code, codeEntry } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/run.ts';
 import { printableJson } from '../../report/printable.ts';
@@ -7,91 +6,40 @@ import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
-import { optionalMember, countSchema as count } from '../../contract/scalars.ts';
-import { codeSchema } from '../../verify/report-schema.ts';
 
-const head = { schemaVersion: z.literal(1), kind: z.literal('mirror.event'), atMs: count };
-const pathSchema = z.string().check(z.describe('of the file in the export'));
-const faultMembers = { code: codeSchema, message: z.string() };
-const actionSchema = z.string().check(z.describe('what to do'));
-const figuresMembers = {
-  files: count,
-  fetched: count.check(z.describe('files')),
-  resumed: count.check(z.describe('files that an earlier run had started')),
-  linked: count.check(z.describe('files taken from the store')),
-  kept: count.check(z.describe('files that were already complete and verified')),
-  failed: count.check(z.describe('files')),
-  bytes: count.check(z.describe('of all verified files')),
-  transferredBytes: count.check(z.describe('over the network, including discarded bytes')),
-  retries: count,
-};
+type Reason = { readonly code?: Code; readonly message: string };
+type Fault = { readonly code: Code; readonly message: string; readonly action: string };
+type Ended = ReturnType<typeof countFigures> & { readonly durationMs: number };
 
-const defineEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
-  z.strictObject({ ...head, type: z.literal(type), ...members });
-const defineExportEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, members: S) =>
-  defineEvent(type, { evidenceExportId: z.string(), ...members });
+/** An event of one export. */
+type ExportBody =
+  | Exclude<MirrorEvent, { readonly type: 'retry' | 'failed' | 'done' }>
+  | { readonly type: 'export-started' }
+  | {
+      readonly type: 'progress';
+      readonly done: number;
+      readonly of: number;
+      readonly bytes: number;
+      readonly totalBytes: number;
+    }
+  | (Fault & { readonly type: 'failed'; readonly path: string })
+  | { readonly type: 'receipt'; readonly outcome: 'complete' | 'incomplete'; readonly path: string }
+  | (Ended & { readonly type: 'export-done' })
+  | (Fault & Ended & { readonly type: 'export-failed' });
 
-/** The events that `drillproof mirror` reports to programs, one JSON object on each line. */
-export const mirrorEventSchema = z.discriminatedUnion('type', [
-  defineEvent('run-started', {
-    tool: z.string(),
-    source: z.string().check(z.describe('base address of the control plane')),
-  }),
-  defineEvent('exports', { exports: count.check(z.describe('in this run')) }),
-  defineExportEvent('export-started', {}),
-  defineExportEvent('waiting', {
-    state: z.string(),
-    completed: count,
-    of: count,
-    delayMs: count.check(z.describe('until the state is read again')),
-  }),
-  defineExportEvent('source-deleted', {}),
-  defineExportEvent('listed', { files: count, bytes: count }),
-  defineExportEvent('looked', {
-    path: pathSchema,
-    bytes: count,
-    found: z.enum(['proven', 'missing', 'damaged', 'unreadable']),
-  }),
-  defineExportEvent('planned', { files: count, bytes: count, missingFiles: count, missingBytes: count }),
-  defineExportEvent('part-started', { path: pathSchema, bytes: count }),
-  defineExportEvent('resumed', { path: pathSchema, received: count, bytes: count }),
-  defineExportEvent('bytes', { path: pathSchema, received: count, bytes: count }),
-  defineExportEvent('progress', { done: count, of: count, bytes: count, totalBytes: count }),
-  defineExportEvent('part-done', {
-    path: pathSchema,
-    bytes: count,
-    state: z.enum(['fetched', 'resumed', 'linked', 'kept']),
-  }),
-  defineEvent('retry', {
-    evidenceExportId: optionalMember(z.string(), 'absent for the list of exports'),
-    path: optionalMember(pathSchema),
-    code: optionalMember(codeSchema),
-    message: z.string(),
-    delayMs: count,
-  }),
-  defineExportEvent('failed', { path: pathSchema, ...faultMembers, action: actionSchema }),
-  defineExportEvent('receipt', { outcome: z.enum(['complete', 'incomplete']), path: z.string() }),
-  defineExportEvent('export-done', { ...figuresMembers, durationMs: count }),
-  defineExportEvent('export-failed', {
-    ...faultMembers,
-    action: actionSchema,
-    ...figuresMembers,
-    durationMs: count,
-  }),
-  defineEvent('run-ended', {
-    exitCode: z.literal([0, 1, 2, 3, 130]),
-    code: optionalMember(codeSchema),
-    message: optionalMember(z.string()),
-    action: optionalMember(actionSchema),
-    ...figuresMembers,
-    durationMs: count,
-  }),
-]);
-
-type Line = z.infer<typeof mirrorEventSchema>;
-type Body<L> = L extends unknown ? Omit<L, keyof typeof head> : never;
-
-export type MirrorEventBody = Body<Line>;
+/** What `drillproof mirror` reports to programs, one JSON object on each line, without the head of each line. */
+export type MirrorEventBody =
+  | (ExportBody & { readonly evidenceExportId: string })
+  | { readonly type: 'run-started'; readonly tool: string; readonly source: string }
+  | { readonly type: 'exports'; readonly exports: number }
+  | (Reason & {
+      readonly type: 'retry';
+      /** Absent for the list of exports. */
+      readonly evidenceExportId?: string;
+      readonly path?: string;
+      readonly delayMs: number;
+    })
+  | (Ended & Partial<Fault> & { readonly type: 'run-ended'; readonly exitCode: ExitCode });
 
 export type MirrorEvents = ReturnType<typeof openEvents>;
 

@@ -1,44 +1,39 @@
-import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
-import { optionalMember, countSchema, typedDigestSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { TrustStore } from '../../trust/store.ts';
-import { type Finding } from '../../verify/report.ts';
-import { attestationReportSchema } from '../../verify/report-schema.ts';
+import type { AttestationReport, Finding, TrustUsed } from '../../verify/report.ts';
 import { type CheckedTimestamp, indexStamps } from '../../verify/timestamps.ts';
 import { findingsOf } from '../../verify/finding.ts';
 import { checkLinkedSignatures, checkLinks } from '../../verify/signature/linked.ts';
 import { parseSignedEnvelope, readSignedReport, resultOfReport, type SignedReport } from './statement.ts';
 
-const memberSchema = z.strictObject({
-  name: z.string().check(z.describe('the file, as the caller named it')),
-  digest: optionalMember(typedDigestSchema, 'SHA-256 of its payload; absent if it cannot be read'),
-  sequence: optionalMember(countSchema),
-  previous: optionalMember(typedDigestSchema),
-  issuer: optionalMember(z.string()),
-  issuedAtMs: optionalMember(attestationReportSchema.shape.asOfMs),
-  report: optionalMember(
-    z.strictObject({ kind: z.string(), result: z.string() }),
-    'what was signed, and the result that it states, with its drills if one did not pass',
-  ),
-  keys: z
-    .readonly(z.array(typedDigestSchema))
-    .check(z.describe('thumbprints of the trusted keys that signed it')),
-});
+type Member = {
+  /** The file, as the caller named it. */
+  readonly name: string;
+  /** SHA-256 of its payload; absent if it cannot be read. */
+  readonly digest?: Digest;
+  readonly sequence?: number;
+  readonly previous?: Digest;
+  readonly issuer?: string;
+  readonly issuedAtMs?: number;
+  /** What was signed, and the result that it states, with its drills if one did not pass. */
+  readonly report?: { readonly kind: string; readonly result: string };
+  /** Thumbprints of the trusted keys that signed it. */
+  readonly keys: readonly Digest[];
+};
 
-export const reportChainSchema = z.strictObject({
-  schemaVersion: z.literal(1),
-  kind: z.literal('report-chain'),
+export type ReportChain = {
+  readonly schemaVersion: 1;
+  readonly kind: 'report-chain';
   /** `valid`: trusted keys signed every report, and each follows the one before it. `not_checked`: no trust was given. */
-  verdict: attestationReportSchema.shape.verdict,
-  asOfMs: attestationReportSchema.shape.asOfMs,
-  trust: attestationReportSchema.shape.trust,
-  reports: z.readonly(z.array(memberSchema)).check(z.describe('in the order of the call')),
-  findings: attestationReportSchema.shape.findings,
-});
-export type ReportChain = Readonly<z.infer<typeof reportChainSchema>>;
-type Member = ReportChain['reports'][number];
+  readonly verdict: AttestationReport['verdict'];
+  readonly asOfMs: number;
+  readonly trust?: TrustUsed;
+  /** In the order of the call. */
+  readonly reports: readonly Member[];
+  readonly findings: readonly Finding[];
+};
 
 /** The bytes of a report, with the name that messages show. */
 export type ReportFile = { readonly name: string; readonly report: Uint8Array };

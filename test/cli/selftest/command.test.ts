@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { selftestReportSchema } from '../../../src/selftest/result.ts';
+import { selftestReportSchema } from '../../../docs/make/selftest-report.ts';
 import { COUNTS } from '../../vectors/counts.ts';
 import { call, drillproof, expectExit, expectResult, useScratch } from '../make.ts';
 import { isDeep, isExhaustive } from '../../support/deep.ts';
