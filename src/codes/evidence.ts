@@ -1,12 +1,18 @@
 import { cite } from './entry.ts';
 
+const runs = cite('formats §4, Runs');
+const tools = cite('formats §7');
+const bundles = cite('formats §1, Bundle manifest');
+const protocol = cite('DSSE 1.0.2, protocol; formats §2, DSSE');
+const envelopes = cite('formats §2, DSSE');
+
 /** Codes of bundles, their objects and their attestations. */
 export const evidenceCodes = {
   'bundle.MANIFEST_MISSING': cite('formats §1, Part archive').missing(
     'The part archive contains no manifest.json.',
     'Get the original archive; this is not a complete evidence bundle.',
   ),
-  'bundle.MANIFEST_INVALID': cite('formats §1, Bundle manifest').malformed(
+  'bundle.MANIFEST_INVALID': bundles.malformed(
     'The bundle manifest breaks a rule of its format.',
     'Look at the path in the finding, and ask the producer to pack the bundle again.',
   ),
@@ -27,32 +33,32 @@ export const evidenceCodes = {
     'Ask for a signed bundle if its origin matters; an unsigned one is at best intact.',
     'info',
   ),
-  'run.WORLD_INCONSISTENT': cite('formats §4, Runs').mismatch(
+  'run.WORLD_INCONSISTENT': runs.mismatch(
     'The run result states that the simulated world was not consistent.',
     'Do not rely on the outcome; repair the world, and run the drill again.',
     'warning',
   ),
-  'run.BINDING_PARTIAL': cite('formats §4, Runs').claimed(
+  'run.BINDING_PARTIAL': runs.claimed(
     'The run result states that the run, or an interaction, is not completely bound to its evidence.',
     'Do not rely on the outcome; find out what was not recorded, and run the drill again.',
     'warning',
   ),
-  'run.ASSERTION_FAILED': cite('formats §4, Runs').mismatch(
+  'run.ASSERTION_FAILED': runs.mismatch(
     'An assertion with "gate" did not pass, but the run result does not state that the drill failed.',
     'Do not rely on the outcome; the runner that wrote it contradicts itself.',
     'warning',
   ),
-  'run.CHECKPOINT_FAILED': cite('formats §4, Runs').mismatch(
+  'run.CHECKPOINT_FAILED': runs.mismatch(
     'A final checkpoint did not pass, but the run result does not state that the drill failed.',
     'Do not rely on the outcome; the runner that wrote it contradicts itself.',
     'warning',
   ),
-  'run.BUDGET_EXCEEDED': cite('formats §4, Runs').limit(
+  'run.BUDGET_EXCEEDED': runs.limit(
     'The run exceeded its budget of tool calls or scheduled events.',
     'Raise the budget of the drill, or find out what used it up, and run the drill again.',
     'warning',
   ),
-  'run.AFTER_SIGNATURE': cite('formats §4, Runs').mismatch(
+  'run.AFTER_SIGNATURE': runs.mismatch(
     'The run is dated after the statement that signs it.',
     'Check the clocks of the runner and of the signer; one of the two times is wrong.',
     'warning',
@@ -62,7 +68,7 @@ export const evidenceCodes = {
     'Do not use those bytes as evidence; require coverage to refuse them, or verify the export that lists the part.',
     'warning',
   ),
-  'object.MISSING': cite('formats §1, Bundle manifest').missing(
+  'object.MISSING': bundles.missing(
     'The archive lacks an object that the bundle manifest lists.',
     'Get the original archive; evidence was removed from this one.',
   ),
@@ -70,11 +76,11 @@ export const evidenceCodes = {
     'The archive contains an entry that the bundle manifest does not list.',
     'Treat the archive as forged; something was added after packing.',
   ),
-  'object.BYTES_MISMATCH': cite('formats §1, Bundle manifest').mismatch(
+  'object.BYTES_MISMATCH': bundles.mismatch(
     'The size of an object does not match the bundle manifest.',
     'Get the original archive; the object was changed or truncated.',
   ),
-  'object.DIGEST_MISMATCH': cite('formats §1, Bundle manifest').mismatch(
+  'object.DIGEST_MISMATCH': bundles.mismatch(
     'The SHA-256 of an object does not match the bundle manifest.',
     'Get the original archive; the object was changed.',
   ),
@@ -120,11 +126,11 @@ export const evidenceCodes = {
     'The document is not a tool source resource.',
     'Correct the member at the path in the finding.',
   ),
-  'tool-source.BYTES_MISMATCH': cite('formats §7').mismatch(
+  'tool-source.BYTES_MISMATCH': tools.mismatch(
     'The number of UTF-8 bytes of the source does not match the resource.',
     'Read the source again; it was truncated or changed in transit.',
   ),
-  'tool-source.DIGEST_MISMATCH': cite('formats §7').mismatch(
+  'tool-source.DIGEST_MISMATCH': tools.mismatch(
     'The SHA-256 of the source does not match its artifactHash.',
     'Do not review this source as what ran; it was changed.',
   ),
@@ -136,15 +142,15 @@ export const evidenceCodes = {
     'The tool source is larger than 1 MiB of UTF-8.',
     'Treat the response as wrong; a tool source is never larger.',
   ),
-  'tool-source.LOCK_MISMATCH': cite('formats §7').mismatch(
+  'tool-source.LOCK_MISMATCH': tools.mismatch(
     'A field of the tool source does not match the trusted lock.',
     'Get the package that the build locked; this is a different one.',
   ),
-  'tool-source.LOCK_INVALID': cite('formats §7').malformed(
+  'tool-source.LOCK_INVALID': tools.malformed(
     'The lock is not a build.json or a package lock.',
     'Pass the build.json of the build archive.',
   ),
-  'tool-source.PACKAGE_UNLOCKED': cite('formats §7').missing(
+  'tool-source.PACKAGE_UNLOCKED': tools.missing(
     'The trusted lock does not list this package.',
     'Check the build; this tool is not part of it.',
   ),
@@ -160,7 +166,7 @@ export const dsseCodes = {
     'The envelope has more signatures than the limit.',
     'Treat the envelope as an attack; no statement needs so many signers.',
   ),
-  'dsse.PAYLOAD_TYPE_UNSUPPORTED': cite('DSSE 1.0.2, protocol; formats §2, DSSE').unsupported(
+  'dsse.PAYLOAD_TYPE_UNSUPPORTED': protocol.unsupported(
     'The payload of the envelope is not an in-toto statement.',
     'Use an envelope whose payload type is application/vnd.in-toto+json.',
   ),
@@ -168,23 +174,23 @@ export const dsseCodes = {
     'The payload is not an in-toto Statement v1 with a drillproof statement as its predicate.',
     'Correct the member at the path in the finding, and ask the issuer to sign again.',
   ),
-  'dsse.SUBJECT_MISMATCH': cite('formats §2, DSSE').mismatch(
+  'dsse.SUBJECT_MISMATCH': envelopes.mismatch(
     'The in-toto statement and its predicate name different manifests.',
     'Treat the envelope as forged or made by a broken signer.',
   ),
-  'dsse.SUBJECT_UNKNOWN': cite('formats §2, DSSE').mismatch(
+  'dsse.SUBJECT_UNKNOWN': envelopes.mismatch(
     'An envelope that was given with an export names a bundle that the export does not list.',
     'Pass only envelopes about this export.',
   ),
-  'dsse.KEYID_MISMATCH': cite('formats §2, DSSE').mismatch(
+  'dsse.KEYID_MISMATCH': envelopes.mismatch(
     'No signature of the envelope has the key id that the signed statement names.',
     'Ask the issuer for the original envelope; this one was assembled from others.',
   ),
-  'dsse.THRESHOLD_MISSED': cite('DSSE 1.0.2, protocol; formats §2, DSSE').untrusted(
+  'dsse.THRESHOLD_MISSED': protocol.untrusted(
     'Fewer trusted keys signed the envelope than the threshold requires.',
     'Get an envelope with more signatures, or trust the keys of its other signers.',
   ),
-  'dsse.SIGNATURE_UNCOUNTED': cite('DSSE 1.0.2, protocol; formats §2, DSSE').untrusted(
+  'dsse.SIGNATURE_UNCOUNTED': protocol.untrusted(
     'An additional signature does not count, because it is not by a trusted key that is valid for the statement.',
     'Add the key of that signer if you want to rely on it.',
     'warning',

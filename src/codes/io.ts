@@ -1,13 +1,22 @@
 import { cite } from './entry.ts';
 
+const exits = cite('docs/verify/cli.md, Exit codes');
+const queues = cite('docs/archive/scale.md');
+const mirrors = cite('docs/archive/mirror.md');
+const faults = cite('docs/archive/mirror.md, Faults');
+const scrubs = cite('docs/archive/scrub.md, Results');
+const repairs = cite('docs/archive/scrub.md, Repair');
+const upgrades = cite('docs/server/retention.md, Upgrade');
+const stored = cite('docs/server/server.md, Checking stored bytes');
+const runners = cite('docs/server/runners.md, Protocol');
+const endpoints = cite('control API, Endpoints');
+const servers = cite('docs/server/server.md');
+
 const inventory = cite('docs/archive/inventory.md');
 
 /** Codes of files, the network, mirrors, scrubs, the command line and the server. */
 export const ioCodes = {
-  'io.NOT_FOUND': cite('docs/verify/cli.md, Exit codes').usage(
-    'The file or folder does not exist.',
-    'Check the path.',
-  ),
+  'io.NOT_FOUND': exits.usage('The file or folder does not exist.', 'Check the path.'),
   'io.UNREADABLE': cite('formats §4').inaccessible(
     'The bytes could not be read, so it is unknown whether they match.',
     'Check the permissions and the health of the disk, then verify again.',
@@ -20,39 +29,39 @@ export const ioCodes = {
     'The file is not a report that this version can read.',
     'Give the JSON of a report (drillproof verify --json writes it).',
   ),
-  'io.KIND': cite('docs/verify/cli.md, Exit codes').usage(
+  'io.KIND': exits.usage(
     'The path is not of the kind that the command needs.',
     'Name a regular file or a folder, as the help of the command describes.',
   ),
-  'io.EXISTS': cite('docs/verify/cli.md, Exit codes').usage(
+  'io.EXISTS': exits.usage(
     'The output file or folder already exists.',
     'Choose another path, or remove the existing one yourself.',
   ),
-  'io.READ_ONLY': cite('docs/verify/cli.md, Exit codes').inaccessible(
+  'io.READ_ONLY': exits.inaccessible(
     'The target cannot be written, because it is read-only or you lack the permission.',
     'Choose another target, or change its permissions.',
   ),
-  'io.DISK_FULL': cite('docs/verify/cli.md, Exit codes').inaccessible(
+  'io.DISK_FULL': exits.inaccessible(
     'The disk is full; no incomplete file got its final name.',
     'Free some space and run the command again; it resumes where it stopped.',
   ),
-  'io.WRITE_FAILED': cite('docs/verify/cli.md, Exit codes').inaccessible(
+  'io.WRITE_FAILED': exits.inaccessible(
     'A write failed; no incomplete file got its final name.',
     'Check the disk named in the cause, and run the command again.',
   ),
-  'io.LOCKED': cite('docs/archive/mirror.md').inaccessible(
+  'io.LOCKED': mirrors.inaccessible(
     'Another process is writing to this folder.',
     'Wait until it ends, or choose another folder; if its machine no longer exists, remove the lock file in the message.',
   ),
-  'io.PACKAGE_MISSING': cite('docs/verify/cli.md, Exit codes').usage(
+  'io.PACKAGE_MISSING': exits.usage(
     'A feature needs an optional package that is not installed.',
     'Run the command in the message in the folder that contains drillproof.',
   ),
-  'transport.UNREACHABLE': cite('docs/archive/mirror.md, Faults').inaccessible(
+  'transport.UNREACHABLE': faults.inaccessible(
     'The server could not be reached.',
     'Check the address and the network, then run the command again.',
   ),
-  'transport.TIMEOUT': cite('docs/archive/mirror.md, Faults').inaccessible(
+  'transport.TIMEOUT': faults.inaccessible(
     'The server did not respond, or sent no bytes, before the timeout.',
     'Run the command again.',
   ),
@@ -68,7 +77,7 @@ export const ioCodes = {
     'The response has a content coding, although the client accepts only identity.',
     'Turn off compression between the server and this machine.',
   ),
-  'transport.BODY_TOO_LONG': cite('docs/archive/mirror.md, Faults').mismatch(
+  'transport.BODY_TOO_LONG': faults.mismatch(
     'The response has more bytes than were declared, or than the operation allows.',
     'Ask the operator of the source before you use it again.',
   ),
@@ -80,19 +89,16 @@ export const ioCodes = {
     'The bytes of the response do not match its Repr-Digest.',
     'Run the command again; if it fails again, something in the network changes responses.',
   ),
-  'transport.RESPONSE_INVALID': cite('control API, Endpoints').malformed(
+  'transport.RESPONSE_INVALID': endpoints.malformed(
     'The response does not have the form that the operation defines.',
     'Check that the address is a control plane of version 1.',
   ),
-  'transport.ANSWER_MISMATCH': cite('control API, Endpoints').mismatch(
+  'transport.ANSWER_MISMATCH': endpoints.mismatch(
     'The response describes a different resource from the one that the request named.',
     'Do not use the response, and report it to the operator of the control plane.',
   ),
-  'transport.ABORTED': cite('docs/verify/cli.md, Exit codes').inaccessible(
-    'The caller cancelled the work.',
-    'Run the command again.',
-  ),
-  'client.REQUEST_INVALID': cite('control API, Endpoints').usage(
+  'transport.ABORTED': exits.inaccessible('The caller cancelled the work.', 'Run the command again.'),
+  'client.REQUEST_INVALID': endpoints.usage(
     'A parameter or the body breaks a rule of the operation, so nothing was sent.',
     'Correct the value at the path in the message.',
   ),
@@ -112,7 +118,7 @@ export const ioCodes = {
     'The operation was cancelled.',
     'Start it again if you still need it.',
   ),
-  'mirror.TARGET_FOREIGN': cite('docs/archive/mirror.md').usage(
+  'mirror.TARGET_FOREIGN': mirrors.usage(
     'The target folder contains something other than a mirror of this export.',
     'Choose an empty folder, or the folder of the earlier mirror.',
   ),
@@ -120,7 +126,7 @@ export const ioCodes = {
     'The fields in bag-info.txt of the bag are not those of the run, or they are damaged.',
     'Pass the same --bag-info as before. To change the fields, remove bag-info.txt and mirror again.',
   ),
-  'mirror.TARGET_INCOMPLETE': cite('docs/archive/mirror.md').missing(
+  'mirror.TARGET_INCOMPLETE': mirrors.missing(
     'A file of the export is missing or damaged in the mirror.',
     'Run the mirror again without --check; it fetches what is missing or damaged.',
   ),
@@ -128,11 +134,11 @@ export const ioCodes = {
     'The mirror has files that its export does not list.',
     'Find out who added the files in the message, and remove them.',
   ),
-  'mirror.SOURCE_INVALID': cite('docs/archive/mirror.md, Faults').inaccessible(
+  'mirror.SOURCE_INVALID': faults.inaccessible(
     'The source sent a manifest that is invalid or does not match its export.',
     'Report it to the operator of the source; nothing was written.',
   ),
-  'mirror.SOURCE_INCOMPLETE': cite('docs/archive/mirror.md').inaccessible(
+  'mirror.SOURCE_INCOMPLETE': mirrors.inaccessible(
     'A file that the manifest lists could not be fetched.',
     'Read the findings, and run the mirror again when the source can serve the files.',
   ),
@@ -152,11 +158,11 @@ export const ioCodes = {
     'The archive contains no mirror, so nothing was read or verified.',
     'Name the folder or prefix that mirrors were written to, or that of one mirror.',
   ),
-  'scrub.MIRROR_UNFINISHED': cite('docs/archive/scrub.md, Results').inaccessible(
+  'scrub.MIRROR_UNFINISHED': scrubs.inaccessible(
     'A mirror is being written here or was interrupted, so no manifest lists its files.',
     'Wait until the mirror ends, or run the same mirror command again.',
   ),
-  'scrub.MIRROR_MISSING': cite('docs/archive/scrub.md, Results').missing(
+  'scrub.MIRROR_MISSING': scrubs.missing(
     'A mirror that the inventory or the journal of the archive names does not exist, or its folder is empty.',
     'Mirror the export again or restore it; if you removed it on purpose, acknowledge it (drillproof archive acknowledge).',
   ),
@@ -181,27 +187,27 @@ export const ioCodes = {
     'Mirror the project again, which reads the mirror and lists it; if it is not yours, remove it.',
     'warning',
   ),
-  'scrub.NAME_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
+  'scrub.NAME_MISMATCH': scrubs.mismatch(
     'The name of a mirror in an archive is not the id of its export.',
     'Find out who exchanged or copied the mirror, and give it the name of its export.',
   ),
-  'scrub.CHECKSUMS_MISMATCH': cite('docs/archive/scrub.md, Results').mismatch(
+  'scrub.CHECKSUMS_MISMATCH': scrubs.mismatch(
     'A file of a mirror does not match its line in SHA256SUMS.',
     'Repair the mirror with --repair-from; the digests in manifest.json decide about parts and reports.',
   ),
-  'scrub.REPLICA_UNREADABLE': cite('docs/archive/scrub.md, Repair').inaccessible(
+  'scrub.REPLICA_UNREADABLE': repairs.inaccessible(
     'The mirror to repair from could not be read.',
     'Read the cause, and repair from another mirror or from the source.',
   ),
-  'scrub.REPLICA_FOREIGN': cite('docs/archive/scrub.md, Repair').refused(
+  'scrub.REPLICA_FOREIGN': repairs.refused(
     'The mirror to repair from is a mirror of another export.',
     'Name a mirror of the same export; nothing was copied from this one.',
   ),
-  'scrub.REPAIR_INCOMPLETE': cite('docs/archive/scrub.md, Repair').mismatch(
+  'scrub.REPAIR_INCOMPLETE': repairs.mismatch(
     'A file that was fetched again matches its manifest, but it still has the same fault.',
     'Read the findings; the fault is in the evidence itself, so every copy has it.',
   ),
-  'scrub.MANIFEST_UNDECIDABLE': cite('docs/archive/scrub.md, Repair').inaccessible(
+  'scrub.MANIFEST_UNDECIDABLE': repairs.inaccessible(
     'Nothing shows which manifest.json is right, so nothing was repaired.',
     'Pass its digest with --expect-manifest, or a key that signed the export attestation with --trust.',
   ),
@@ -225,19 +231,19 @@ export const ioCodes = {
     'The case folder contains no case.json of the selftest protocol.',
     'Create the folders with "drillproof selftest --exec", as docs/formats/selftest.md describes.',
   ),
-  'server.CONFIG_INVALID': cite('docs/server/server.md').usage(
+  'server.CONFIG_INVALID': servers.usage(
     'The configuration of the server is wrong, or its data has a different version.',
     'Correct the setting in the message; nothing was started.',
   ),
-  'server.SCHEMA_NEWER': cite('docs/server/retention.md, Upgrade').usage(
+  'server.SCHEMA_NEWER': upgrades.usage(
     'A newer version of drillproof has changed the schema of the store.',
     'Start that version or a later one. A schema is never changed back, so to return to this version, restore a backup.',
   ),
-  'server.STORE_DAMAGED': cite('docs/server/retention.md, Upgrade').usage(
+  'server.STORE_DAMAGED': upgrades.usage(
     'The file of the store is damaged, or its schema does not match the version that it states.',
     'Restore the store from a backup, and check the disk. Nothing was changed.',
   ),
-  'server.STORE_FOREIGN': cite('docs/server/retention.md, Upgrade').usage(
+  'server.STORE_FOREIGN': upgrades.usage(
     'The database or file has tables of another program, or is not a database.',
     'Name an empty database with DATABASE_URL, or another data folder with --data. Nothing was changed.',
   ),
@@ -245,23 +251,23 @@ export const ioCodes = {
     'The clock of this machine differs from the time of the control plane, so nothing may expire or be deleted by it.',
     'Correct the clock; if it is right, confirm it (with "drillproof admin clock --accept").',
   ),
-  'server.ADMIN_REFUSED': cite('docs/server/server.md').usage(
+  'server.ADMIN_REFUSED': servers.usage(
     'The control plane refuses the input.',
     'Correct the value at the path in the message; nothing was stored.',
   ),
-  'server.IMPORT_CONFLICT': cite('docs/server/server.md').usage(
+  'server.IMPORT_CONFLICT': servers.usage(
     'A resource in the import file has an id that is stored with other content.',
     'Remove the resource from the file, or give it another id; nothing was stored.',
   ),
-  'server.BLOB_MISSING': cite('docs/server/server.md, Checking stored bytes').missing(
+  'server.BLOB_MISSING': stored.missing(
     'A row of the store refers to bytes that are missing.',
     'Restore the blob from a backup or a mirror, under the name of its digest.',
   ),
-  'server.BLOB_CORRUPT': cite('docs/server/server.md, Checking stored bytes').mismatch(
+  'server.BLOB_CORRUPT': stored.mismatch(
     'Stored bytes do not match the digest or size in the store, so they are not served.',
     'Restore the blob from a backup or a mirror, and check the storage.',
   ),
-  'server.BLOB_ORPHAN': cite('docs/server/server.md, Checking stored bytes').extra(
+  'server.BLOB_ORPHAN': stored.extra(
     'No row refers to these stored bytes; they belong to an interrupted or running upload.',
     'Keep them, or remove the blob while no server runs.',
     'info',
@@ -278,11 +284,11 @@ export const ioCodes = {
     'The program of a runner does not exist or may not be executed.',
     'Correct the command in runner.json; a relative program is looked up in that folder.',
   ),
-  'runner.HELLO_INVALID': cite('docs/server/runners.md, Protocol').usage(
+  'runner.HELLO_INVALID': runners.usage(
     'The first line of a runner does not name version 1 of the protocol and its kinds of work, or it is missing.',
     'Write {"v":[1],"kinds":["run.rerun"]} and a line feed to descriptor 3 first, and flush it.',
   ),
-  'runner.EVENT_INVALID': cite('docs/server/runners.md, Protocol').usage(
+  'runner.EVENT_INVALID': runners.usage(
     'A runner wrote a line that is not an event, or more after its result.',
     'Write one JSON object in each line of descriptor 3, and the result last; a log belongs on standard output.',
   ),
@@ -290,7 +296,7 @@ export const ioCodes = {
     'A runner wrote a line or a number of events that is larger than allowed.',
     'Write large data into a file of the folder of the job, and name it in the result.',
   ),
-  'runner.EXIT': cite('docs/server/runners.md, Protocol').usage(
+  'runner.EXIT': runners.usage(
     'A runner ended without a result, with an exit code other than 0, or by a signal.',
     'Read its log (drillproof admin operation log); write a result, flush it, and end with exit code 0.',
   ),
@@ -302,23 +308,23 @@ export const ioCodes = {
 
 /** Codes of work that several machines share through a queue. */
 export const queueCodes = {
-  'queue.UNREACHABLE': cite('docs/archive/scale.md').inaccessible(
+  'queue.UNREACHABLE': queues.inaccessible(
     'The database of the queue could not be reached, or closed the connection.',
     'Check the address and the server, then run the command again; finished work is kept.',
   ),
-  'queue.REFUSED': cite('docs/archive/scale.md').refused(
+  'queue.REFUSED': queues.refused(
     'The database of the queue refuses the user, the database name, or a statement.',
     'Check the user, the password and the right to create a schema.',
   ),
-  'queue.RUN_MISMATCH': cite('docs/archive/scale.md').usage(
+  'queue.RUN_MISMATCH': queues.usage(
     'A different command started the run of this name.',
     'Use the same command on every machine, or choose another --queue-name.',
   ),
-  'queue.WORKER_LOST': cite('docs/archive/scale.md').inaccessible(
+  'queue.WORKER_LOST': queues.inaccessible(
     'Every process that took this job ended without a result, until no retries remained.',
     'Find out why the processes end (memory is the usual reason), then run the command again.',
   ),
-  'queue.JOB_CANCELLED': cite('docs/archive/scale.md').inaccessible(
+  'queue.JOB_CANCELLED': queues.inaccessible(
     'The job was cancelled in the database of the queue, so it was not done.',
     'Run the command again if you still need it.',
   ),

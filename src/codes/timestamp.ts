@@ -1,12 +1,15 @@
 import { cite } from './entry.ts';
 
+const ledgers = cite('formats §9');
+const tokens = cite('RFC 3161 §2.4.2');
+
 /** Codes of timestamp tokens. A token can only add a proof, so one that does not count is a warning, and a false one is an error. */
 export const timestampCodes = {
   'timestamp.INVALID': cite('RFC 3161 §2.4.2; RFC 5652 §5; formats §9').malformed(
     'The file is not a timestamp token: CMS SignedData with one signer and a TSTInfo.',
     'Get the token again; if the file is the response of an authority, write its token first (drillproof timestamp FILE --response REPLY).',
   ),
-  'timestamp.ALGORITHM_REFUSED': cite('formats §9').unsupported(
+  'timestamp.ALGORITHM_REFUSED': ledgers.unsupported(
     'The token or a certificate of its chain uses an algorithm or key that is too weak, or unknown here.',
     'Get a token with SHA-256 that is signed with RSA of 2048 bits or more, or ECDSA on P-256, P-384 or P-521.',
   ),
@@ -22,39 +25,39 @@ export const timestampCodes = {
     'No chain from the certificate that signed the token to a trusted one was valid at the time of the token.',
     'Do not rely on the token; get one whose certificates were valid when it was made.',
   ),
-  'timestamp.AUTHORITY_UNKNOWN': cite('formats §9').untrusted(
+  'timestamp.AUTHORITY_UNKNOWN': ledgers.untrusted(
     'No certificate of the trust store issued the one that signed the token, so the token proves nothing here.',
     'If you trust the authority, add its certificate (drillproof keys add CERTIFICATE --purpose timestamp).',
     'warning',
   ),
-  'timestamp.AUTHORITY_REVOKED': cite('formats §9').untrusted(
+  'timestamp.AUTHORITY_REVOKED': ledgers.untrusted(
     'The trust store does not trust the authority for the time of the token, or revoked it as compromised.',
     'Rely on another token, or on a renewal that another authority made before the revocation.',
     'warning',
   ),
-  'timestamp.IN_FUTURE': cite('formats §9').expired(
+  'timestamp.IN_FUTURE': ledgers.expired(
     'The token states a time after the time of this verification.',
     'Check the clock of the machine, or the time of the verification that you gave (--as-of TIME).',
   ),
-  'timestamp.NOT_CHECKED': cite('formats §9').claimed(
+  'timestamp.NOT_CHECKED': ledgers.claimed(
     'A timestamp token is present, but the trust store has no certificate of a time authority, so it was not checked.',
     'Add the certificate of the authority (drillproof keys add CERTIFICATE --purpose timestamp).',
     'warning',
   ),
-  'timestamp.SUBJECT_UNKNOWN': cite('formats §9').extra(
+  'timestamp.SUBJECT_UNKNOWN': ledgers.extra(
     'The token is about other bytes than this evidence, so it proves nothing about it.',
     'Pass only tokens of this evidence.',
     'warning',
   ),
-  'timestamp.IMPRINT_MISMATCH': cite('RFC 3161 §2.4.2').mismatch(
+  'timestamp.IMPRINT_MISMATCH': tokens.mismatch(
     'The token is about other bytes than the file.',
     'Request a token for this file; the reply belongs to another one, or the file changed.',
   ),
-  'timestamp.NONCE_MISMATCH': cite('RFC 3161 §2.4.2').mismatch(
+  'timestamp.NONCE_MISMATCH': tokens.mismatch(
     'The token does not have the nonce of the request, so it may be an old reply.',
     'Request a new token.',
   ),
-  'timestamp.REFUSED': cite('RFC 3161 §2.4.2').refused(
+  'timestamp.REFUSED': tokens.refused(
     'The time authority did not grant a token.',
     'Read the reason in the message, and ask the authority or use another one.',
   ),

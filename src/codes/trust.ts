@@ -1,12 +1,15 @@
 import { cite } from './entry.ts';
 
+const keys = cite('formats §3');
+const signers = cite('formats §2, Signer command');
+
 /** Codes of keys, trust stores and signatures. */
 export const trustCodes = {
   'trust.STORE_INVALID': cite('RFC 7517 §5; formats §3').usage(
     'The trust store is not a JWK Set of the required form.',
     'Write it again as docs/verify/keys.md describes (drillproof keys add).',
   ),
-  'trust.STORE_EMPTY': cite('formats §3').usage(
+  'trust.STORE_EMPTY': keys.usage(
     'The trust store contains no keys, so no signature can be trusted.',
     'Add at least one public key (drillproof keys add).',
   ),
@@ -18,7 +21,7 @@ export const trustCodes = {
     'The key is not an ECDSA key on P-256, or is for another use or algorithm.',
     'Use an EC P-256 key with use "sig" and alg "ES256".',
   ),
-  'trust.KEY_PRIVATE': cite('formats §3').usage(
+  'trust.KEY_PRIVATE': keys.usage(
     'The file contains a private key where a public key is required.',
     'Remove the private key from that file at once, and use the public key.',
   ),
@@ -34,47 +37,47 @@ export const trustCodes = {
     'A new signature does not verify with its own key, so it was discarded.',
     'Do not sign on this machine or with this signer until the fault is found.',
   ),
-  'trust.SIGNER_FAILED': cite('formats §2, Signer command').inaccessible(
+  'trust.SIGNER_FAILED': signers.inaccessible(
     'The signer command could not be started, or ended with an error.',
     'Run the command with a message on standard input to see its error.',
   ),
-  'trust.SIGNER_TIMEOUT': cite('formats §2, Signer command').inaccessible(
+  'trust.SIGNER_TIMEOUT': signers.inaccessible(
     'The signer command did not answer before the timeout and was stopped.',
     'Check whether it waits for a PIN or a touch, or raise --signer-timeout.',
   ),
-  'trust.SIGNER_OUTPUT': cite('formats §2, Signer command').internal(
+  'trust.SIGNER_OUTPUT': signers.internal(
     'The output of the signer command is not a signature.',
     'Write one signature, in DER or base64 of DER, and nothing else to standard output.',
   ),
-  'trust.KEY_DUPLICATE': cite('formats §3').usage(
+  'trust.KEY_DUPLICATE': keys.usage(
     'Two keys have the same issuer and key id.',
     'Remove one of the two keys.',
   ),
-  'trust.KEY_UNKNOWN': cite('formats §3').untrusted(
+  'trust.KEY_UNKNOWN': keys.untrusted(
     'The trust store has no key with this issuer and key id.',
     'If the issuer confirms the key through another channel, add it to the trust store (drillproof keys add).',
   ),
-  'trust.KEY_REVOKED': cite('formats §3').untrusted(
+  'trust.KEY_REVOKED': keys.untrusted(
     'The key is revoked, and the revocation does not keep this statement valid.',
     'Do not rely on the evidence; ask the issuer for a signature by a current key.',
   ),
-  'trust.KEY_EXPIRED': cite('formats §3').expired(
+  'trust.KEY_EXPIRED': keys.expired(
     'The statement was issued after the key expired.',
     'Ask the issuer why a retired key was used.',
   ),
-  'trust.KEY_NOT_YET_VALID': cite('formats §3').expired(
+  'trust.KEY_NOT_YET_VALID': keys.expired(
     'The statement was issued before the key became valid.',
     'Ask the issuer for the correct validity period of the key, or treat the statement as forged.',
   ),
-  'trust.PURPOSE_MISMATCH': cite('formats §3').untrusted(
+  'trust.PURPOSE_MISMATCH': keys.untrusted(
     'The key is trusted, but not for this kind of statement.',
     'If you trust the key for it, add the purpose to those that the key has (drillproof keys set KEY --purpose OLD --purpose NEW --trust FILE).',
   ),
-  'trust.PROJECT_MISMATCH': cite('formats §3').untrusted(
+  'trust.PROJECT_MISMATCH': keys.untrusted(
     'The key is trusted, but not for this project.',
     'If that is intended, add the project to the key in the trust store.',
   ),
-  'trust.ORGANIZATION_MISMATCH': cite('formats §3').untrusted(
+  'trust.ORGANIZATION_MISMATCH': keys.untrusted(
     'The key is trusted, but not for this organization.',
     'If that is intended, add the organization to the key in the trust store.',
   ),
@@ -83,7 +86,7 @@ export const trustCodes = {
     'Give the keys that you trust (--trust FILE; to verify evidence also --key FILE,issuer=NAME).',
     'info',
   ),
-  'trust.CHAIN_NOT_CHECKED': cite('formats §3').claimed(
+  'trust.CHAIN_NOT_CHECKED': keys.claimed(
     'The key is from a certificate; only its key and validity were used.',
     'Check the certificate chain with your own tools if you rely on it.',
     'warning',

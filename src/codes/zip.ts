@@ -1,5 +1,8 @@
 import { cite } from './entry.ts';
 
+const archives = cite('formats §1, Part archive');
+const limits = cite('formats, Limits');
+
 const appnote = (section: string) => cite(`APPNOTE 6.3.10 §${section}`);
 
 /** Codes of the ZIP reader and writer. */
@@ -40,7 +43,7 @@ export const zipCodes = {
     'The name of an entry is not a safe relative path in UTF-8.',
     'Do not extract the archive with another tool, and ask its producer.',
   ),
-  'zip.ENTRY_KIND': cite('formats §1, Part archive').unsupported(
+  'zip.ENTRY_KIND': archives.unsupported(
     'An entry is a directory, a link or a device, but evidence has only regular files.',
     'Do not extract the archive with another tool, and ask its producer.',
   ),
@@ -76,28 +79,28 @@ export const zipCodes = {
     'The CRC-32 of an entry does not match its header.',
     'Get the original archive; this one is damaged.',
   ),
-  'zip.ENTRIES_EXCEEDED': cite('formats, Limits').limit(
+  'zip.ENTRIES_EXCEEDED': limits.limit(
     'The archive has more entries than the limit.',
     'Do not trust it; only a program that uses the library can raise the limit.',
   ),
-  'zip.SIZE_EXCEEDED': cite('formats, Limits').limit(
+  'zip.SIZE_EXCEEDED': limits.limit(
     'An entry or the directory of the archive is larger than the limit.',
     'Do not trust it; only a program that uses the library can raise the limit.',
   ),
-  'zip.RATIO_EXCEEDED': cite('formats, Limits').limit(
+  'zip.RATIO_EXCEEDED': limits.limit(
     'An entry expands more than the limit allows for its compressed size.',
     'Treat the archive as a decompression bomb unless its producer explains it.',
   ),
-  'zip.SECOND_OPINION': cite('formats §1, Part archive').mismatch(
+  'zip.SECOND_OPINION': archives.mismatch(
     'A second, independent ZIP reader sees different entries or bytes.',
     'Treat the archive as forged, and report it to the maintainers.',
   ),
-  'zip.ORDER_UNUSUAL': cite('formats §1, Part archive').extra(
+  'zip.ORDER_UNUSUAL': archives.extra(
     'The entries are not in the order in which drillproof writes them.',
     'Ignore it; another tool packed the archive, and the order has no meaning.',
     'warning',
   ),
-  'zip.METADATA_UNUSUAL': cite('formats §1, Part archive').extra(
+  'zip.METADATA_UNUSUAL': archives.extra(
     'The archive or an entry has metadata that drillproof does not write, such as a time, a mode or an extra field.',
     'Do not rely on this metadata, which is not signed; another tool packed the archive.',
     'info',

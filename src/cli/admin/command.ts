@@ -184,10 +184,6 @@ async function backup(cli: Cli, options: OptionsOf<typeof BACKUP>): Promise<void
   await printNote(cli, `now copy the blobs, for example: ${blobs}`);
 }
 
-const CHECK_HELP = `
-It exits with 1 when a blob is missing or damaged, and with 3 when one could not
-be read.`;
-
 const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description(
@@ -203,8 +199,7 @@ const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({
       'after a restore, or every week': 'drillproof admin check',
       'for a program': 'drillproof admin check --json',
-    })
-    .addHelpText('after', CHECK_HELP);
+    });
 
 const RESTORE = [
   ...DATA,

@@ -35,10 +35,8 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
       await writeFacts(cli, { kind: 'retention', rules }, facts);
     })
     .examples({
-      'show the rules': 'drillproof admin retention',
       'keep operations for a quarter, and conversations for a year':
         'drillproof admin retention --rule operations=90 --rule authoring=365',
-      'keep operations for ever again': `drillproof admin retention --rule operations=${NEVER}`,
     });
 
 const DRY_RUN = option('--dry-run', 'count what would be removed, and remove nothing');
@@ -60,5 +58,4 @@ export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({
       'what the rules would remove': 'drillproof admin prune --dry-run',
-      'remove it': 'drillproof admin prune',
     });

@@ -46,10 +46,7 @@ const VERIFY = [
 
 const MORE = `
 The trust store needs the key of the issuer with the purpose "challenge". Keep
-the digest of the last challenge: without its last lines, a ledger is valid too.
-
-Exit codes: 0 trusted keys signed every challenge and none is missing before the
-last, 1 otherwise, 2 wrong call, 3 no trust store was given.`;
+the digest of the last challenge: without its last lines, a ledger is valid too.`;
 
 export function defineChallengeCommand(challenge: CliCommand, cli: Cli): void {
   challenge
@@ -59,8 +56,6 @@ export function defineChallengeCommand(challenge: CliCommand, cli: Cli): void {
     .examples({
       'before a run':
         'drillproof challenge issue --drill checkout --build sha256:… --ttl 1h --key auditor.pem --issuer auditor --ledger challenges.jsonl',
-      'what was issued': 'drillproof challenge list challenges.jsonl',
-      'is the ledger whole': 'drillproof challenge verify challenges.jsonl --trust trust.json',
     });
   challenge
     .command('issue')

@@ -14,10 +14,7 @@ import { EXIT } from '../exit.ts';
 
 const MORE = `
 Parts are compared by bundle, checks by id, findings by code, subject and path,
-in any order. Differences of times and wording are shown but do not count.
-
-Exit codes: 0 the results are equal, 1 they differ, 2 wrong call, 3 a report
-could not be read.`;
+in any order. Differences of times and wording are shown but do not count.`;
 
 const DIFF = [...STANDARD, ...REPORT_SIGNING];
 

@@ -60,7 +60,6 @@ export function defineDsseCommand(dsse: CliCommand, cli: Cli): void {
     .examples({
       'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
       'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
-      'verify the part by it': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
     });
   dsse
     .command('create')
@@ -89,10 +88,7 @@ export function defineDsseCommand(dsse: CliCommand, cli: Cli): void {
 
 const MORE = `
 Only the manifest of the subject is compared. To verify every byte as well, use
-"drillproof verify PATH --dsse ENVELOPE".
-
-Exit codes: 0 a trusted key signed exactly this subject, 1 none did, 2 wrong
-call or configuration, 3 could not be checked.`;
+"drillproof verify PATH --dsse ENVELOPE".`;
 
 async function createEnvelope(cli: Cli, path: string, options: OptionsOf<typeof CREATE>): Promise<void> {
   const signing = await readSigning(cli, options);

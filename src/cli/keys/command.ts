@@ -22,8 +22,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
   keys.description('Make signing keys, and manage trust stores: the keys that you trust.').examples({
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
-    'show whom you trust': 'drillproof keys list trust.json',
-    'revoke it': `drillproof keys revoke ${KEY} --trust trust.json`,
   });
   keys
     .command('generate')

@@ -30,23 +30,12 @@ import { escapeText } from '../../report/printable.ts';
 
 const NOTHING = new Uint8Array();
 
-const CHECK_MORE = `
-Exit codes: 0 the policy is valid, 1 with --strict: it has warnings, 2 it is not
-valid, 130 interrupted.`;
-
 const TEST_MORE = `
 Each case in CASES has a name, evidence (paths relative to CASES of exports,
 parts, or JSON reports of "drillproof verify"), inputs (such reports in the
 file) or runs (invented: "refund failed 8d ago, signed by acme-ci"); optionally
 dsse, expectManifest, params and asOf; the expected answer and, optionally, the
-expected states of rules and codes. docs/gate/policy.md has examples.
-
-Exit codes: 0 every case holds, 1 one does not, 2 wrong call, policy or cases,
-3 a case could not be read, 130 interrupted.`;
-
-const DIFF_MORE = `
-Exit codes: 0 both require the same, 1 they differ, 2 wrong call or policy,
-130 interrupted.`;
+expected states of rules and codes. docs/gate/policy.md has examples.`;
 
 const CHECK = [...STANDARD, option('--strict', 'end with 1 if there is a warning'), caFileOption()];
 const READ = [...STANDARD, caFileOption()];
@@ -56,8 +45,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
   policy.description('Write, check, explain and test the policies of "drillproof gate".').examples({
     'write the default policy': 'drillproof policy init policy.yaml',
     'find mistakes': 'drillproof policy check policy.yaml',
-    'read it in words': 'drillproof policy explain policy.yaml',
-    'compare its answers with the expected ones': 'drillproof policy test policy.yaml cases.yaml',
   });
   policy
     .command('init')
@@ -73,7 +60,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     })
     .examples({
       'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
-      JSON: 'drillproof policy init policy.json',
     });
   policy
     .command('check')
@@ -85,10 +71,8 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .perform(CHECK, (options, file: string) => check(cli, file, options))
     .examples({
       'check before use': 'drillproof policy check policy.yaml',
-      'in CI': 'drillproof policy check policy.yaml --strict',
       'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
-    })
-    .addHelpText('after', CHECK_MORE);
+    });
   policy
     .command('explain')
     .summary('explain a policy in words')
@@ -97,7 +81,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .perform(READ, (options, file: string | undefined) => explain(cli, file, options))
     .examples({
       'explain a policy': 'drillproof policy explain policy.yaml',
-      'explain the default policy': 'drillproof policy explain',
     });
   policy
     .command('diff')
@@ -110,8 +93,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
       'before a change is merged': 'drillproof policy diff main.yaml policy.yaml',
       'and what it would have answered':
         'drillproof policy diff main.yaml policy.yaml --decision decision.json',
-    })
-    .addHelpText('after', DIFF_MORE);
+    });
   policy
     .command('test')
     .summary('apply a policy to cases with expected answers')

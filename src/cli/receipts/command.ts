@@ -40,7 +40,6 @@ export function defineReceiptsCommand(receipts: CliCommand, cli: Cli): void {
     .description('List and verify the receipts that mirrors leave: what was fetched, from where, when.')
     .examples({
       'every run of a mirror': 'drillproof receipts list ./mirror',
-      'find missing or changed receipts': 'drillproof receipts verify ./archive',
     });
   receipts
     .command('list')
@@ -67,10 +66,7 @@ const MORE = `
 Each receipt names the previous one by its digest, so the chain shows when one
 was changed, added, or removed from the middle. It does not show that the newest
 were removed: pass the digest of a receipt that must exist with --expect-head.
-Receipts are a local log. They prove nothing about when evidence existed.
-
-Exit codes: 0 every chain is valid, 1 one is not, 2 wrong call or configuration,
-3 something could not be read, or a mirror has no receipts.`;
+Receipts are a local log. They prove nothing about when evidence existed.`;
 
 const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
   sound: EXIT.pass,

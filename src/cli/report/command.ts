@@ -5,24 +5,16 @@ import { CHAIN, HISTORY, showHistory, verifyChain } from './run.ts';
 const CHAIN_MORE = `
 The trust store needs the signing keys with the purpose "report". Pass the
 reports from oldest to newest. Newer reports could be missing at the end,
-unless you pass --expect-last.
-
-Exit codes: 0 trusted keys signed every report and each follows the one before
-it, 1 something does not hold, 2 wrong call, 3 no trusted keys were given.`;
+unless you pass --expect-last.`;
 
 const HISTORY_MORE = `
 Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.
-The page has plots, and needs no network and no script.
-
-Exit codes: 0 the page was written, 1 a signed report or the chain does not
-hold, 2 wrong call, 3 a report could not be read.`;
+The page has plots, and needs no network and no script.`;
 
 export function defineReportCommand(report: CliCommand, cli: Cli): void {
   report.description('Show many JSON reports of other commands over time, and verify signed ones.').examples({
     'a page about a year of reports':
       'drillproof report show reports/*.json --format html=year.html --trust trust.json',
-    'check a chain of signed reports':
-      'drillproof report verify 1.dsse.json 2.dsse.json --trust auditors.json',
   });
   report
     .command('show', { isDefault: true })

@@ -7,11 +7,7 @@ Mirrors that were read longest ago come first. A journal next to the mirrors
 records when each was read, with which version and policy; it is not proof.
 
 Nothing else is written without --repair-from. Repaired bytes are verified and
-flushed before they replace a damaged file.
-
-Exit codes: 0 every file that was read is good or repaired, 1 something is
-damaged or missing, 2 wrong call, 3 something could not be read or there is
-nothing to read, 130 interrupted (the journal records files that were read).`;
+flushed before they replace a damaged file.`;
 
 export function defineScrubCommand(command: CliCommand, cli: Cli): void {
   command

@@ -37,11 +37,6 @@ import { withProgress } from '../shared/output/progress.ts';
 import { readVersion } from '../shared/output/product.ts';
 import { writeSelftest } from './output.ts';
 
-const MORE = `
-Exit codes: 0 every case that ran had the expected result, 1 at least one did
-not, 2 wrong call, 3 no case ran or a command could not be started, 130
-interrupted.`;
-
 const SELFTEST = [
   ...STANDARD,
   option('--kind <kind>', 'run only cases of this kind').repeat(),
@@ -64,8 +59,7 @@ export function defineSelftestCommand(command: CliCommand, cli: Cli): void {
     .examples({
       'test this installation': 'drillproof selftest',
       'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
-    })
-    .addHelpText('after', MORE);
+    });
   command
     .command('case')
     .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')

@@ -40,10 +40,7 @@ Of an export (a folder or a ZIP), the token is about export-attestation.json, or
 about manifest.json if nobody signed the list: both name the digest of every
 archive. Of everything else it is about the bytes of the file. To renew a token,
 name the token. A machine with a network can make the response:
-"openssl ts -query -data FILE -sha256 -cert".
-
-Exit codes: 0 a token was written, or counts with --check; 1 none counts, or the
-response is wrong; 2 wrong call; 3 it could not be checked, reached or granted.`;
+"openssl ts -query -data FILE -sha256 -cert".`;
 
 export function defineTimestampCommand(command: CliCommand, cli: Cli): void {
   command

@@ -67,8 +67,6 @@ export function defineVsaCommand(command: CliCommand, cli: Cli): void {
   command.examples({
     'make one':
       'drillproof gate ./mirror --policy policy.yaml --trust trust.json --vsa vsa.json --vsa-key gate.pem --verifier-id https://ci.example/gate',
-    'check it':
-      'drillproof vsa verify vsa.json --trust gates.json --expect-verifier https://ci.example/gate --max-age 7d',
   });
   command
     .command('verify')
@@ -96,10 +94,7 @@ const MORE = `
 The trust store needs the signing key with the purpose "summary", under an
 issuer that equals the id of the verifier. Give --expect-input for every
 manifest that the summary covers, and --expect-param for every parameter of
-the policy: its digest does not cover their values.
-
-Exit codes: 0 a trusted verifier states that the evidence passed, 1 none does,
-2 wrong call or configuration, 3 could not be checked.`;
+the policy: its digest does not cover their values.`;
 
 async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>): Promise<void> {
   const trust = await readTrust(cli, options);
