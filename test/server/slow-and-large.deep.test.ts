@@ -74,7 +74,7 @@ async function flood(
 
 it('a slow upload succeeds although it takes many times the request timeout', async () => {
   const { bytes, announced } = await buildArchive(' '.repeat(MIB - 1));
-  const limits = { requestTimeoutMs: 250, uploadBytesPerSecond: 10_000 };
+  const limits = { requestTimeoutMs: 750, uploadBytesPerSecond: 10_000 };
   let url = '';
   const listening = await listen(serverOn(plane, { limits, publicUrl: () => url }), { limits });
   ({ url } = listening);
@@ -86,7 +86,7 @@ it('a slow upload succeeds although it takes many times the request timeout', as
   socket.write(head('PUT', `${pathname}${search}`, ...headers));
   for (let at = 0; at < bytes.length; at += 16_384) {
     socket.write(bytes.subarray(at, at + 16_384));
-    await sleep(40);
+    await sleep(60);
   }
   await closed;
   expect(answer()).toContain('"state":"succeeded"');
