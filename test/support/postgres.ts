@@ -12,6 +12,8 @@ export type TestPostgres = {
   readonly user: string;
   readonly password: string;
   readonly port: number;
+  /** The folder of its files. */
+  readonly folder: string;
   /** Creates a database and returns its URL. It is removed with the server. */
   database(): Promise<string>;
   /** Creates a schema in a shared database, which is much faster, and returns its URL. */
@@ -120,7 +122,7 @@ export async function launchPostgres({ durable = false, settings: more = [] }: O
     if (running) await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { user, password, port, database, schema, query, stop, start, remove };
+  return { user, password, port, folder: databaseDir, database, schema, query, stop, start, remove };
 }
 
 /** Starts PostgreSQL for the test file that calls this while it is collected, and stops it after its tests. */
