@@ -39,7 +39,7 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
         'drillproof admin retention --rule operations=90 --rule authoring=365',
     });
 
-const DRY_RUN = option('--dry-run', 'count what would be removed, and remove nothing');
+const DRY_RUN = option('--dry-run', 'count the rows that nothing keeps now, and remove nothing');
 
 export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
   command
@@ -52,7 +52,10 @@ export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
       const rows = await withAdmin(cli, options, ({ admin, store }) =>
         dryRun ? prune({ store, now }, { signal, dryRun }) : admin.prune({ signal }),
       );
-      const lines = Object.entries({ ...rows, [dryRun ? 'to remove' : 'removed']: countPruned(rows) });
+      const lines = Object.entries({
+        ...rows,
+        [dryRun ? 'to remove at least' : 'removed']: countPruned(rows),
+      });
       const text = alignFacts(lines.map(([kind, number]) => [kind, count(number)]));
       await writeProduct(cli, { kind: 'pruned', dryRun, rows }, text);
     })

@@ -3,7 +3,6 @@ import { typeDocument } from '../../evidence/document.ts';
 import type { ServerContext } from '../model/context.ts';
 import {
   type EndedPage,
-  type EndedRow,
   type RetentionRules,
   retentionRulesSchema,
   retentionTargets,
@@ -19,23 +18,11 @@ export type Pruned = Readonly<Record<RetentionTarget, number>>;
 
 type Options = {
   readonly signal?: AbortSignal;
-  /** Counts what would be removed, and removes nothing. */
+  /** Counts the rows that nothing holds now, and removes nothing. */
   readonly dryRun?: boolean;
   /** Rows that one transaction looks at. */
   readonly slice?: number;
 };
-
-/** Remembers rows as removed, so that a dry run sees what they hold as free. */
-function createTrial(): (row: EndedRow) => boolean {
-  const removed = new Set<string>();
-  const released = new Map<string, number>();
-  return ({ name, held, holds }) => {
-    if (removed.has(name) || held > (released.get(name) ?? 0)) return false;
-    removed.add(name);
-    for (const each of holds) released.set(each, (released.get(each) ?? 0) + 1);
-    return true;
-  };
-}
 
 /**
  * Removes ended rows by the rules of the store, and returns unused bytes of its file. It works in short transactions with
@@ -46,25 +33,20 @@ export async function prune(
   { store, now }: Pick<ServerContext, 'store' | 'now'>,
   { signal = new AbortController().signal, dryRun = false, slice = SLICE }: Options = {},
 ): Promise<Pruned> {
-  const tryRemove = createTrial();
   const rules = await store.retention.rules();
 
-  const look = async (kind: RetentionTarget, page: EndedPage) => {
-    if (dryRun) {
-      const rows = await store.retention.list(kind, page);
-      return { last: rows.at(-1)?.at, removed: rows.filter(tryRemove).length };
-    }
-    return store.transaction(async ({ retention }) => {
+  const look = (kind: RetentionTarget, page: EndedPage) =>
+    store.transaction(async ({ retention }) => {
       const rows = await retention.list(kind, page);
       const free = rows.filter(({ held }) => held === 0);
-      const removed = await Promise.all(free.map((row) => retention.remove(kind, row, page.beforeMs)));
-      return { last: rows.at(-1)?.at, removed: removed.filter(Boolean).length };
+      const removing = dryRun ? [] : free.map((row) => retention.remove(kind, row, page.beforeMs));
+      const kept = (await Promise.all(removing)).filter((isRemoved) => !isRemoved);
+      return { last: rows.at(-1)?.at, removed: free.length - kept.length };
     });
-  };
   const pause = async <T>(work: () => Promise<T>): Promise<T> => {
     const begunMs = performance.now();
     const result = await work();
-    if (!dryRun) await waitFor(performance.now() - begunMs, signal);
+    await waitFor(performance.now() - begunMs, signal);
     return result;
   };
   const pruneKind = async (kind: RetentionTarget): Promise<number> => {
@@ -78,7 +60,7 @@ export async function prune(
       total += removed;
       after = last;
       if (after !== undefined) continue;
-      if (total === before) break;
+      if (dryRun || total === before) break;
       before = total; // what this pass removed may have held rows that it had already looked at
     }
     return total;

@@ -33,6 +33,9 @@ type Target = {
   readonly heldBy?: readonly string[];
 };
 
+/** A member of the resource of a row. */
+const member = (name: string): string => `(t.resource ->> '${name}')`;
+
 /** @param names the table and the columns of its key */
 function selectFrom(rule: Target['rule'], names: string, ended: string, more: Partial<Target> = {}): Target {
   const [table = '', ...key] = names.split(' ');
@@ -44,35 +47,30 @@ function selectFrom(rule: Target['rule'], names: string, ended: string, more: Pa
  * resources and hold none. `|| ''` lets SQLite use the index on a member.
  */
 const TARGETS = {
-  runs: selectFrom('runs', 'hosted_runs project_id hosted_run_id', "(t.resource ->> 'updatedAtMs')", {
+  runs: selectFrom('runs', 'hosted_runs project_id hosted_run_id', member('updatedAtMs'), {
     when: "t.state IN ('succeeded', 'failed', 'cancelled', 'expired')",
-    holds: { hosted_runs: "(t.resource ->> 'rerunOfHostedRunId')", sessions: 't.session_id' },
+    holds: { hosted_runs: member('rerunOfHostedRunId'), sessions: 't.session_id' },
     heldBy: [
       `bundles b WHERE b.project_id = t.project_id AND b.deleted_at_ms IS NULL
         AND (b.resource ->> 'hostedRunId') = t.hosted_run_id || ''`,
     ],
   }),
-  sessions: selectFrom('sessions', 'sessions project_id session_id', "(t.resource ->> 'updatedAtMs')", {
+  sessions: selectFrom('sessions', 'sessions project_id session_id', member('updatedAtMs'), {
     when: "t.state IN ('expired', 'destroyed')",
-    holds: { sessions: "(t.resource ->> 'parentSessionId')" },
+    holds: { sessions: member('parentSessionId') },
   }),
   // The turns of a conversation stay together: a runner gets all of them, and clients list them.
-  turns: selectFrom(
-    'authoring',
-    'authoring_turns project_id authoring_turn_id',
-    "(t.resource ->> 'finishedAtMs')",
-    {
-      holds: { authoring_sessions: 't.authoring_session_id', operations: "(t.resource ->> 'operationId')" },
-      heldBy: [
-        `authoring_sessions s WHERE s.project_id = t.project_id
+  turns: selectFrom('authoring', 'authoring_turns project_id authoring_turn_id', member('finishedAtMs'), {
+    holds: { authoring_sessions: 't.authoring_session_id', operations: member('operationId') },
+    heldBy: [
+      `authoring_sessions s WHERE s.project_id = t.project_id
           AND s.authoring_session_id = t.authoring_session_id AND coalesce((s.resource ->> 'closedAtMs') > ?, true)`,
-      ],
-    },
-  ),
+    ],
+  }),
   authoring: selectFrom(
     'authoring',
     'authoring_sessions project_id authoring_session_id',
-    "(t.resource ->> 'closedAtMs')",
+    member('closedAtMs'),
   ),
   buildAttempts: selectFrom(
     'buildAttempts',
@@ -82,7 +80,7 @@ const TARGETS = {
       when: "t.state IN ('succeeded', 'failed', 'cancelled')",
     },
   ),
-  operations: selectFrom('operations', 'operations operation_id', "(t.resource ->> 'finishedAtMs')", {
+  operations: selectFrom('operations', 'operations operation_id', member('finishedAtMs'), {
     heldBy: [
       'jobs j WHERE j.operation_id = t.operation_id',
       `exports e WHERE e.organization_id = t.organization_id
@@ -98,13 +96,8 @@ const TARGETS = {
 export type RetentionTarget = keyof typeof TARGETS;
 export const retentionTargets: Readonly<Record<RetentionTarget, Target>> = TARGETS;
 
-/** An ended row: its name, its time and key, how many rows hold it, and the names of those that it holds. */
-export type EndedRow = {
-  readonly name: string;
-  readonly at: readonly SqlValue[];
-  readonly held: number;
-  readonly holds: readonly string[];
-};
+/** An ended row: its time and key, and how many rows hold it. */
+type EndedRow = { readonly at: readonly SqlValue[]; readonly held: number };
 /** `after` is `at` of the last row of the page before; absent for the first. */
 export type EndedPage = {
   readonly beforeMs: number;
@@ -122,44 +115,23 @@ function countHolders({ table, key, heldBy = [] }: Target): string {
   return ['0', ...[...holders, ...heldBy].map((from) => `(SELECT count(*) FROM ${from})`)].join(' + ');
 }
 
-/** Builds the name of a row that is held, as `readEnded` builds it from its key. */
-function nameHeld([table, id]: readonly [string, string], n: number): string {
-  const { key } = Object.values(retentionTargets).find((target) => target.table === table) ?? { key: [] };
-  const parts = key.length === 1 ? [id] : ['t.project_id', id];
-  return `${[`'${table}'`, ...parts].join(" || ' ' || ")} AS hold_${n}`;
-}
-
 function selectEnded(target: Target): string {
-  const { table, key, ended, when = 'true', holds = {} } = target;
+  const { table, key, ended, when = 'true' } = target;
   const order = [ended, ...key.map((name) => `t.${name}`)];
-  const held = [`${countHolders(target)} AS held`, ...Object.entries(holds).map(nameHeld)];
-  return `SELECT ${[`${ended} AS ended_at_ms`, ...key, ...held].join(', ')} FROM ${table} t
+  return `SELECT ${ended} AS ended_at_ms, ${key.join(', ')}, ${countHolders(target)} AS held FROM ${table} t
     WHERE ${when} AND ${ended} <= ? AND (${order.join(', ')}) < (${order.map(() => '?').join(', ')})
     ORDER BY ${order.map((part) => `${part} DESC`).join(', ')} LIMIT ?`;
 }
 
 const readEnded =
-  ({ table, key, holds = {} }: Target) =>
-  (row: SqlRow): EndedRow => {
-    const parts = key.map((part) => column.text.read(row, part));
-    return {
-      name: [table, ...parts].join(' '),
-      at: [column.integer.read(row, 'ended_at_ms'), ...parts],
-      held: column.integer.read(row, 'held'),
-      holds: Object.keys(holds).flatMap((_, n) => column.optional(column.text).read(row, `hold_${n}`) ?? []),
-    };
-  };
+  ({ key }: Target) =>
+  (row: SqlRow): EndedRow => ({
+    at: [column.integer.read(row, 'ended_at_ms'), ...key.map((part) => column.text.read(row, part))],
+    held: column.integer.read(row, 'held'),
+  });
 
 const bindUndue = ({ heldBy = [] }: Target, beforeMs: number) =>
   heldBy.filter((from) => from.includes('?')).map(() => beforeMs);
-
-const list = (sql: Sql, name: RetentionTarget, page: EndedPage, lock = ''): Promise<EndedRow[]> => {
-  const target = retentionTargets[name];
-  const { beforeMs, limit, after = [beforeMs + 1, ...target.key.map(() => '')] } = page;
-  // SQLite seeks in the index by the first of them, and compares the others.
-  const values = [...bindUndue(target, beforeMs), ...after.slice(0, 1), ...after, limit];
-  return queryRows(sql, readEnded(target), selectEnded(target) + lock, values);
-};
 
 const rules = column.json<RetentionRules>(retentionRulesSchema);
 
@@ -167,8 +139,6 @@ export const createRetentionReads = (sql: Sql) => ({
   retention: {
     rules: async (): Promise<RetentionRules> =>
       rules.read({ value: (await readValue(sql, 'retention')) ?? '{}' }, 'value'),
-    /** Rows that ended at `beforeMs` or earlier, the latest first, held or not. */
-    list: (name: RetentionTarget, page: EndedPage) => list(sql, name, page),
   },
 });
 
@@ -176,8 +146,17 @@ export const createRetentionWrites = (sql: Sql, { skipLocked, reclaim }: Dialect
   retention: {
     reclaim: async () => reclaim?.(sql) ?? false,
     setRules: (value: RetentionRules) => writeValue(sql, 'retention', JSON.stringify(value)),
-    /** The same, and locks the rows. One that another transaction has locked is omitted. */
-    list: (name: RetentionTarget, page: EndedPage) => list(sql, name, page, skipLocked),
+    /**
+     * Locks rows that ended at `beforeMs` or earlier, the latest first, held or not. One that another transaction has
+     * locked is omitted.
+     */
+    list: (name: RetentionTarget, page: EndedPage): Promise<EndedRow[]> => {
+      const target = retentionTargets[name];
+      const { beforeMs, limit, after = [beforeMs + 1, ...target.key.map(() => '')] } = page;
+      // SQLite seeks in the index by the first of them, and compares the others.
+      const values = [...bindUndue(target, beforeMs), ...after.slice(0, 1), ...after, limit];
+      return queryRows(sql, readEnded(target), selectEnded(target) + skipLocked, values);
+    },
     /** Removes a locked row unless another row holds it now; returns whether it did. */
     remove: async (name: RetentionTarget, { at: [, ...key] }: EndedRow, beforeMs: number) => {
       const target = retentionTargets[name];
