@@ -38,12 +38,17 @@ import { pasteIntoShell } from './start/programs.ts';
 const page = readFileSync('docs/server/server.md', 'utf8');
 const config = /^```nginx drillproof\.conf\n([\s\S]*?)\n```$/m.exec(page)?.[1] ?? '';
 
-it('docs/server/metrics.md has every metric with its labels, each with an alert, and no other', () => {
+const failWrite = () => Promise.reject(new DrillproofError('io.DISK_FULL', 'full'));
+
+it('docs/server/metrics.md has every metric with its labels, each with an alert, and no other', async () => {
   const metrics = createMetrics({ version: '1', node: '2' });
   metrics.began();
   metrics.ended({ operation: 'a', status: 200, seconds: 1, bytes: 1 });
   metrics.jobEnded('a.b', 'succeeded');
-  metrics.called('database', 'read', { seconds: 1, error: new DrillproofError('io.DISK_FULL', 'full') });
+  const { store: working, blobs, close } = await makePlane();
+  const { store } = metrics.measure({ store: { ...working, transaction: failWrite }, blobs });
+  await expect(store.transaction()).rejects.toThrow('full');
+  await close();
   const slots = createTransferSlots(1);
   const text = metrics.text({
     queue: [{ kind: 'a.b', waiting: 1, running: 0, oldestMs: 5 }],

@@ -108,20 +108,13 @@ function formatJson(entry: LogEntry, time: string, debugging: boolean): string {
   return `{"time":"${time}",${JSON.stringify(members).slice(1)}`;
 }
 
-function formatText(entry: LogEntry, time: string, debugging: boolean): string {
-  const { level, event, correlationId, traceId, operation, method, status, code, durationMs, tokenId } =
-    entry;
-  const words = [time, level, event, method, operation, status, code];
-  if (durationMs !== undefined) words.push(`${durationMs} ms`);
-  if (entry.aborted === true) words.push('aborted');
-  words.push(...Object.entries(entry.facts ?? {}).map(([name, value]) => `${name}=${value}`));
-  if (entry.error !== undefined) words.push(formatError(describeError(entry.error, debugging)));
-  words.push(tokenId, correlationId, traceId);
-  return escapeText(words.filter((word) => word !== undefined).join(' '));
+function formatText(line: LogEntry, time: string, debugging: boolean): string {
+  const { level, event, facts, error, ...entry } = line;
+  const described = error === undefined ? {} : describeError(error, debugging);
+  const members = Object.entries({ ...entry, ...facts, ...described });
+  const words = members.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${String(value)}`]));
+  return escapeText([time, level, event, ...words].join(' '));
 }
-
-const formatError = ({ code, message, stack }: LoggedError): string =>
-  [code, stack ?? message].filter((word) => word !== undefined).join(': ');
 
 /**
  * Creates a log that writes each entry of at least a level as one line. At level `debug`, errors have their stack and

@@ -32,8 +32,6 @@ const CALL_BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 const createCounter = (name: string, help: string) => createNumbers('counter', `drillproof_${name}`, help);
 const createGauge = (name: string, help: string) => createNumbers('gauge', `drillproof_${name}`, help);
 
-const DATABASE_READS: ReadonlySet<string> = new Set(['schema', 'leaseRate', 'lastBackupAtMs']);
-
 /** The code of a failure of the storage itself; `undefined` for a refusal of the work that called it. */
 function faultOf(error: unknown): string | undefined {
   if (!(error instanceof DrillproofError)) return 'other';
@@ -41,25 +39,29 @@ function faultOf(error: unknown): string | undefined {
   return /^(io\.|control\.(UNAVAILABLE|STORED_BYTES_CORRUPT)$)/.test(code) ? code : undefined;
 }
 
-type CallEnd = { readonly seconds: number; readonly error?: unknown };
-type RecordCall = (name: string, isNested: boolean, end: CallEnd) => void;
+type Call = { readonly name: string; readonly seconds: number; readonly error?: unknown };
+type AnyCall = (...values: readonly unknown[]) => unknown;
 
-/** Wraps the functions of an object, and of its members: each call that returns a promise is recorded when it ends. */
-function timeCalls<T extends object>(target: T, record: RecordCall, isNested = false): T {
-  const wrap = ([name, member]: [string, unknown]): [string, unknown] => {
-    if (typeof member === 'object' && member !== null) return [name, timeCalls(member, record, true)];
-    if (typeof member !== 'function') return [name, member];
-    const call = (...values: unknown[]): unknown => {
-      const startedMs = performance.now();
-      const result: unknown = member(...values);
-      const end = (error?: unknown): void =>
-        record(name, isNested, { seconds: (performance.now() - startedMs) / 1000, error });
-      if (result instanceof Promise) result.then(() => end(), end);
-      return result;
-    };
-    return [name, call];
+/** Wraps a function: each call that returns a promise is reported when it ends. */
+const timeCall =
+  (name: string, work: AnyCall, report: (call: Call) => void): AnyCall =>
+  (...values) => {
+    const startedMs = performance.now();
+    const result = work(...values);
+    const end = (error?: unknown): void =>
+      report({ name, seconds: (performance.now() - startedMs) / 1000, error });
+    if (result instanceof Promise) result.then(() => end(), end);
+    return result;
   };
-  return Object.fromEntries(Object.entries(target).map(wrap)) as T;
+
+/** Wraps the functions of an object by their names, and those of its members as `read`. */
+function timeCalls<T extends object>(target: T, report: (call: Call) => void, name?: 'read'): T {
+  const members = Object.entries(target).map(([key, member]: [string, unknown]) => {
+    if (typeof member === 'function') return [key, timeCall(name ?? key, member as AnyCall, report)];
+    const isGroup = typeof member === 'object' && member !== null;
+    return [key, isGroup ? timeCalls(member, report, 'read') : member];
+  });
+  return Object.fromEntries(members) as T;
 }
 
 /** Creates the metrics of one process. Each label is one of a few fixed words, never an id, an address or a secret. */
@@ -94,11 +96,13 @@ export function createMetrics(build: { readonly version: string; readonly node: 
   const transfers = createGauge('transfers', 'Running downloads and uploads.');
   const most = createGauge('transfers_limit', 'The most transfers that may run at once.');
   const snapshots = [queue, oldest, connections, pending, stored, backup, transfers, most];
-  const called = (storage: 'database' | 'blobs', call: string, { seconds, error }: CallEnd): void => {
-    calls.observe({ storage, call }, seconds);
-    const code = error === undefined ? undefined : faultOf(error);
-    if (code !== undefined) faults.add({ storage, code });
-  };
+  const called =
+    (storage: 'database' | 'blobs') =>
+    ({ name: call, seconds, error }: Call): void => {
+      calls.observe({ storage, call }, seconds);
+      const code = error === undefined ? undefined : faultOf(error);
+      if (code !== undefined) faults.add({ storage, code });
+    };
   let open = 0;
   info.set({ version: build.version, node: build.node }, 1);
   limited.add({}, 0);
@@ -113,18 +117,12 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     },
     rateLimited: () => limited.add({}),
     jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
-    called,
     /** Measures each call of these stores. */
-    measure<S extends { readonly store: Store; readonly blobs: Blobs }>(stores: S): S {
-      const store = timeCalls(stores.store, (name, isNested, end) =>
-        called('database', isNested || DATABASE_READS.has(name) ? 'read' : 'transaction', end),
-      );
-      return {
-        ...stores,
-        store,
-        blobs: timeCalls(stores.blobs, (name, _, end) => called('blobs', name, end)),
-      };
-    },
+    measure: <S extends { readonly store: Store; readonly blobs: Blobs }>(stores: S): S => ({
+      ...stores,
+      store: timeCalls(stores.store, called('database')),
+      blobs: timeCalls(stores.blobs, called('blobs')),
+    }),
     text(snapshot: Snapshot): string {
       for (const family of snapshots) family.clear();
       inFlight.set({}, open);

@@ -44,50 +44,38 @@ export type Observation = {
 
 export type Observer = ReturnType<typeof createObserver>;
 
-type End = { readonly status: number; readonly seconds: number; readonly aborted: boolean };
-
 // Logged for a request whose client disconnected before the status was decided; never sent.
 const CLIENT_CLOSED = 499;
-
-const countBodyBytes = (answer: Decided | undefined, method: string): number =>
-  method === 'HEAD' ? 0 : Number(answer?.headers['Content-Length'] ?? 0);
 
 const PROBES: ReadonlySet<string> = new Set(['healthz', 'readyz', 'metrics']);
 
 /** @param audit records the refusals of requests that the application never gets */
 export function createObserver(metrics: Metrics, log: Log, audit: Audit) {
-  const ended = (
-    { client, ...arrival }: Arrival,
-    { owner, streamed }: Observation,
-    answer: Decided | undefined,
-    { status, seconds, aborted }: End,
-  ): void => {
-    const body = aborted ? 0 : countBodyBytes(answer, arrival.method);
-    const bytes = streamed > 0 ? streamed : body;
-    metrics.ended({ operation: arrival.operation, status, seconds, bytes });
-    log({
-      level: status < 400 && PROBES.has(arrival.operation) ? 'debug' : 'info',
-      event: 'request',
-      ...arrival,
-      status,
-      code: answer?.code,
-      durationMs: Math.round(seconds * 10_000) / 10,
-      bytes,
-      aborted: aborted || undefined,
-      tokenId: owner?.tokenId,
-      client,
-    });
-  };
-
   return {
     /** Begins a request, which ends when the response of Node.js has closed, or without one when it is answered. */
-    begin(arrival: Arrival, outgoing: ServerResponse | undefined): Observation {
+    begin({ client, ...arrival }: Arrival, outgoing: ServerResponse | undefined): Observation {
       metrics.began();
       const startedMs = performance.now();
       let decided: Decided | undefined;
       const end = (status: number, aborted: boolean): void => {
         const seconds = (performance.now() - startedMs) / 1000;
-        ended(arrival, observation, decided, { status, seconds, aborted });
+        const { owner, streamed } = observation;
+        const hasBody = !aborted && arrival.method !== 'HEAD';
+        const body = hasBody ? Number(decided?.headers['Content-Length'] ?? 0) : 0;
+        const bytes = streamed > 0 ? streamed : body;
+        metrics.ended({ operation: arrival.operation, status, seconds, bytes });
+        log({
+          level: status < 400 && PROBES.has(arrival.operation) ? 'debug' : 'info',
+          event: 'request',
+          ...arrival,
+          status,
+          code: decided?.code,
+          durationMs: Math.round(seconds * 10_000) / 10,
+          bytes,
+          aborted: aborted || undefined,
+          tokenId: owner?.tokenId,
+          client,
+        });
       };
       const observation: Observation = {
         streamed: 0,

@@ -1,13 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { createHistogram, createNumbers, type Family } from './exposition.ts';
 
-const GC_KINDS: Readonly<Record<number, string>> = {
-  [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
-  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
-  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
-  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
-};
 const RESOLUTION_MS = 10;
 
 function countOpenFiles(): number | undefined {
@@ -28,20 +22,16 @@ const measure = (name: string, help: string, value: number | undefined): Family 
 function startProcessMetrics(): () => readonly Family[] {
   const pauses = createHistogram(
     'nodejs_gc_duration_seconds',
-    'Pauses for garbage collection, by kind.',
+    'Pauses for garbage collection.',
     [0.001, 0.01, 0.1, 1, 2, 5],
   );
   new PerformanceObserver((list) => {
-    for (const { detail, duration } of list.getEntries() as unknown as readonly GcEntry[])
-      pauses.observe({ kind: GC_KINDS[detail.kind] ?? 'other' }, duration / 1000);
+    for (const { duration } of list.getEntries()) pauses.observe({}, duration / 1000);
   }).observe({ entryTypes: ['gc'] });
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
-  const lag = createNumbers(
-    'gauge',
-    'nodejs_eventloop_lag_seconds',
-    'Delay of the event loop since the last look, by percentile.',
-  );
+  const lagHelp = 'Delay of the event loop since the last look, by percentile.';
+  const lag = createNumbers('gauge', 'nodejs_eventloop_lag_seconds', lagHelp);
   return () => {
     // The monitor measures the time between two of its timers.
     for (const percentile of [50, 99, 100]) {
@@ -63,8 +53,6 @@ function startProcessMetrics(): () => readonly Family[] {
     ];
   };
 }
-
-type GcEntry = { readonly duration: number; readonly detail: { readonly kind: number } };
 
 let started: (() => readonly Family[]) | undefined;
 

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
-import type { Blobs } from '../blobs/blobs.ts';
 import { ControlError } from '../http/envelope.ts';
-import type { Log } from '../model/log.ts';
-import type { QueueRow, Store } from '../store/store.ts';
+import type { ServerContext } from '../model/context.ts';
+import type { QueueRow } from '../store/store.ts';
 import type { Snapshot } from './metrics.ts';
 
 type Check = 'ok' | 'unreachable' | 'timeout' | 'older' | 'newer' | 'stopping';
@@ -19,13 +19,7 @@ type Readiness = {
 
 export type ReadinessProbe = ReturnType<typeof createReadiness>;
 
-type Options = {
-  readonly store: Store;
-  readonly blobs: Blobs;
-  readonly now: () => number;
-  readonly log: Log;
-  readonly timeoutMs?: number;
-};
+type Options = ServerContext & { readonly timeoutMs?: number };
 
 // Answers within this time share one check, so that requests without a token cannot load the storage.
 const CACHE_MS = 1_000;
@@ -35,17 +29,13 @@ const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
 /** Waits for `work`. @throws DrillproofError `control.UNAVAILABLE` if it takes longer */
-async function limitTime<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DrillproofError('control.UNAVAILABLE', LATE)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const limitTime = <T>(ms: number, work: Promise<T>): Promise<T> =>
+  Promise.race([
+    work,
+    sleep(ms, undefined, { ref: false }).then(() => {
+      throw new DrillproofError('control.UNAVAILABLE', LATE);
+    }),
+  ]);
 const LATE = 'no answer in time';
 
 function checkSchema({ version, known }: { version: number; known: number }): Check {
@@ -92,7 +82,7 @@ export function createReadiness(options: Options) {
   };
 
   const readUsage = async (): Promise<Snapshot> => {
-    const reading = Promise.all([store.usage.stored(), store.lastBackupAtMs()]);
+    const reading = Promise.all([store.usage.stored(), store.meta.backupAtMs()]);
     const usage = await limitTime(timeoutMs, reading).catch(explain('usage'));
     return typeof usage === 'string' ? {} : { stored: usage[0], backupAtMs: usage[1] };
   };

@@ -342,6 +342,8 @@ it('serve --quiet logs errors only, and --log-format text logs lines of text', a
   expect(quiet.stderr()).toBe('');
   const words = await serve('--log-format text');
   await bodyOf(await get(`${words.url}/openapi.json`));
-  await expect.poll(words.stderr).toMatch(/^\S+Z info request GET openapi 200 [0-9.]+ ms corr_\S+$/m);
+  await expect
+    .poll(words.stderr)
+    .toMatch(/^\S+Z info request .* operation=openapi .* status=200 durationMs=[0-9.]+ /m);
   expect(words.stderr()).toContain('the control plane is up');
 });

@@ -145,7 +145,7 @@ it('metrics report the bytes that rows name every five minutes, and the last bac
   const [before, none] = await readNow(300_000);
   expect(none).toBe(0);
   await plane.admin.ingestBundle(PROJECT, memoryAccess(await part(3)));
-  await plane.store.noteBackup(5_000);
+  await plane.store.transaction(({ meta }) => meta.noteBackup(5_000));
   expect(await readNow(299_999)).toEqual([before, 0]);
   const [after, backup] = await readNow(1);
   expect(after).toBeGreaterThan(before!);
