@@ -30,7 +30,7 @@ import { prepareExtension } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
 import { isEnd } from './model/states.ts';
 import { deadlineOfTurn } from './store/sessions.ts';
-import type { Reads } from './store/store.ts';
+import type { InProject, Reads } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
 type Context = UploadWork & {
@@ -91,6 +91,11 @@ async function readSettled<Row extends { readonly resource: object }>(
   return (await find()).resource;
 }
 
+type Rows<R> = { readonly find: (projectId: string, id: string) => Promise<R | undefined> };
+
+const see = <R extends InProject>(principal: Principal, projectId: string, id: string, rows: Rows<R>) =>
+  readVisible(principal, projectId, () => rows.find(projectId, id));
+
 /** Creates the reads of one resource each, by its project. */
 function readHandlers(work: Context) {
   const { store, cursors, now } = work;
@@ -98,12 +103,9 @@ function readHandlers(work: Context) {
   const page = createPager(cursors);
   return {
     'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId: id } }) =>
-      settleAttempt(
-        work,
-        await readVisible(principal, projectId, () => store.buildAttempts.find(projectId, id)),
-      ),
+      settleAttempt(work, await see(principal, projectId, id, store.buildAttempts)),
     'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId: id } }) =>
-      (await readVisible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
+      (await see(principal, projectId, id, store.bundles)).resource,
     'operations.read': async ({ principal, params }) => {
       await assertProject(store, principal, params.projectId);
       const operation = await findOperation(store, principal, params);
@@ -116,7 +118,7 @@ function readHandlers(work: Context) {
     },
     'runs.read': ({ principal, params: { projectId, hostedRunId: id } }) =>
       readSettled(
-        () => readVisible(principal, projectId, () => store.runs.find(projectId, id)),
+        () => see(principal, projectId, id, store.runs),
         ({ resource: { state, deadlineAtMs }, ...row }) =>
           isEnd('run', state) || !isOver(deadlineAtMs, now())
             ? undefined
@@ -125,20 +127,20 @@ function readHandlers(work: Context) {
 
     'environments.read': async ({ principal, params: { projectId, environmentId: id } }) => ({
       schemaVersion: 1,
-      ...(await readVisible(principal, projectId, () => store.environments.find(projectId, id))),
+      ...(await see(principal, projectId, id, store.environments)),
     }),
     'sessions.read': ({ principal, params: { projectId, sessionId: id } }) =>
       readSettled(
-        () => readVisible(principal, projectId, () => store.sessions.find(projectId, id)),
+        () => see(principal, projectId, id, store.sessions),
         ({ resource: { state, expiresAtMs }, ...row }) =>
           isEnd('session', state) || !isOver(expiresAtMs, now()) ? undefined : settle.session(row),
       ),
 
     'authoring.sessions.read': async ({ principal, params: { projectId, authoringSessionId: id } }) =>
-      (await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
+      (await see(principal, projectId, id, store.authoringSessions)).resource,
     'authoring.turns.list': async ({ principal, params, query }) => {
       const { projectId, authoringSessionId: id } = params;
-      await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id));
+      await see(principal, projectId, id, store.authoringSessions);
       const { organizationId } = principal;
       const scope = { list: 'authoring.turns', organizationId, ...params };
       const { rows, next } = await page(scope, query, async (after, limit) => {
@@ -151,7 +153,7 @@ function readHandlers(work: Context) {
     'authoring.turns.read': ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId: id } = params;
       return readSettled(
-        () => readVisible(principal, projectId, () => store.turns.find(projectId, id)),
+        () => see(principal, projectId, id, store.turns),
         ({ resource: turn, ...row }) => {
           if (turn.authoringSessionId !== authoringSessionId) throw notFound();
           return turn.state !== 'running' || !isOver(deadlineOfTurn(turn), now())

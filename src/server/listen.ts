@@ -15,6 +15,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { once } from 'node:events';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DrillproofError } from '../errors.ts';
@@ -66,20 +67,16 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_EOF_STATE: ['control.REQUEST_INVALID', 'the request ended early', CLOSE],
   ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive', CLOSE],
 };
+const NO_PROXY: Refusal = [
+  'control.METHOD_NOT_ALLOWED',
+  'this server is not a proxy',
+  { headers: { Allow: 'GET, HEAD, POST, PUT' } },
+];
 const MALFORMED: Refusal = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
-const refuseMethod = (message: string): ControlError =>
-  new ControlError('control.METHOD_NOT_ALLOWED', message, { headers: { Allow: 'GET, HEAD, POST, PUT' } });
 
-const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [^ \r\n]+ HTTP\/1\.[01]\r\n/;
-
-/** Refuses a request that Node could not parse. Its parser knows only the registered methods. */
-function describeClientError(error: Error & { readonly rawPacket?: unknown }): ControlError {
-  const code = errnoOf(error) ?? '';
-  const line = error.rawPacket instanceof Uint8Array ? Buffer.from(error.rawPacket).toString('latin1') : '';
-  return code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(line)
-    ? refuseMethod('the method is unknown')
-    : new ControlError(...(CLIENT_ERRORS[code] ?? MALFORMED));
-}
+/** Refuses a request that Node could not parse. */
+const describeClientError = (error: Error): ControlError =>
+  new ControlError(...(CLIENT_ERRORS[errnoOf(error) ?? ''] ?? MALFORMED));
 
 function formatAnswer({ status, headers, body }: ErrorAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -145,9 +142,7 @@ const REQUESTS = ['request', 'checkContinue', 'checkExpectation'] as const;
 function wire(server: Server, handle: Handle, reporting: Reporting): Connections {
   const connections = trackConnections(server);
   for (const event of REQUESTS) server.on(event, handle);
-  server.on('connect', (_request, socket) =>
-    refuseRaw(socket, refuseMethod('this server is not a proxy'), reporting),
-  );
+  server.on('connect', (_request, socket) => refuseRaw(socket, new ControlError(...NO_PROXY), reporting));
   server.on('clientError', (error, socket) => {
     const requests = connections.unanswered(socket);
     const isBody = requests.some(({ complete }) => !complete);
@@ -205,23 +200,15 @@ function createHandler(app: App, reporting: Reporting, timeoutMs: number): Handl
   };
 }
 
-function bind(server: Server, port: number, hostname: string): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new DrillproofError(
-          'server.CONFIG_INVALID',
-          `cannot listen on ${hostname} port ${port}: ${errnoOf(cause) ?? 'unknown'}`,
-          { cause },
-        ),
-      ),
-    );
-    server.listen(port, hostname, () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') return reject(new TypeError('not a TCP address'));
-      resolve(address);
-    });
+async function bind(server: Server, port: number, hostname: string): Promise<AddressInfo> {
+  server.listen(port, hostname);
+  await once(server, 'listening').catch((cause: unknown) => {
+    const message = `cannot listen on ${hostname} port ${port}: ${errnoOf(cause) ?? 'unknown'}`;
+    throw new DrillproofError('server.CONFIG_INVALID', message, { cause });
   });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('not a TCP address');
+  return address;
 }
 
 // The rest of a request that is being sent arrives within this time.

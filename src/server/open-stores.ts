@@ -1,13 +1,4 @@
-import {
-  checkArguments,
-  COUNT,
-  defined,
-  FUNCTION,
-  OBJECT,
-  optional,
-  optionsOf,
-  PATH,
-} from '../bytes/arguments.ts';
+import { checkArguments, COUNT, defined, OBJECT, optional, optionsOf, PATH } from '../bytes/arguments.ts';
 import { join } from 'node:path';
 import { DrillproofError } from '../errors.ts';
 import { parseS3Location, type S3Location, s3Name } from '../node/s3/location.ts';
@@ -96,7 +87,6 @@ export function placesOf(env: Environment, dataDir: string): Places {
 }
 
 type OpenOptions = {
-  readonly now?: () => number;
   readonly databaseConnections?: number;
   readonly storageIdleMs?: number;
 };
@@ -122,18 +112,14 @@ export async function openStores(
   dataDir: string,
   options: OpenOptions = {},
 ): Promise<Stores> {
-  const kinds = optionsOf({
-    now: optional(FUNCTION),
-    databaseConnections: optional(COUNT),
-    storageIdleMs: optional(COUNT),
-  });
+  const kinds = optionsOf({ databaseConnections: optional(COUNT), storageIdleMs: optional(COUNT) });
   checkArguments({ options: kinds }, { options });
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =
     places.blobs.kind === 's3'
       ? await openS3Blobs(places.blobs.location, { env, idleMs: options.storageIdleMs })
-      : await openDiskBlobs(places.blobs.folder, options.now);
+      : await openDiskBlobs(places.blobs.folder);
   try {
     const store =
       places.store.kind === 'postgres'
@@ -152,7 +138,4 @@ export async function openStores(
  * @example
  * const { store, blobs } = await openEmbedded('data');
  */
-export const openEmbedded = (
-  dataDir: string,
-  options: { readonly now?: () => number } = {},
-): Promise<Stores> => openStores({}, dataDir, options);
+export const openEmbedded = (dataDir: string): Promise<Stores> => openStores({}, dataDir);

@@ -10,7 +10,7 @@ import {
   scrubMany,
   scrubMirror,
 } from '../../src/node.ts';
-import { createServer, createWorker, listen, openEmbedded } from '../../src/server.ts';
+import { createServer, createWorker, listen, openStores } from '../../src/server.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makePlace } from './scrub-place.ts';
 
@@ -72,9 +72,9 @@ const CASES: readonly Case[] = [
     { port: 0, hostname: '127.0.0.1' },
   ],
   [
-    'openEmbedded',
-    async (options) => (await openEmbedded(join(folder, 'data'), options)).store.close(),
-    { now: () => 0 },
+    'openStores',
+    async (options) => (await openStores({}, join(folder, 'data'), options)).store.close(),
+    { databaseConnections: 1 },
   ],
 ];
 

@@ -38,9 +38,9 @@ export async function chooseStore(): Promise<() => Promise<Plane>> {
   if (!isDeep) return makePlane;
   const postgres = await startPostgres();
   return () =>
-    makePlane({}, async (folder, options) => ({
+    makePlane({}, async (folder) => ({
       store: await openPostgresStore(await postgres.schema()),
-      blobs: await openDiskBlobs(folder, options?.now),
+      blobs: await openDiskBlobs(folder),
     }));
 }
 

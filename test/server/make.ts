@@ -56,13 +56,13 @@ export const UNHURRIED: Partial<ServerLimits> = {
  */
 export async function makePlane(
   limits: Partial<ServerLimits> = {},
-  open: (...args: Parameters<typeof openEmbedded>) => Promise<Pick<Stores, 'store' | 'blobs'>> = openEmbedded,
+  open: (folder: string) => Promise<Pick<Stores, 'store' | 'blobs'>> = openEmbedded,
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-server-'));
   const clock = { nowMs: NOW_MS };
   const now = (): number => clock.nowMs;
   const [log, requests]: [LogEntry[], LogEntry[]] = [[], []];
-  const { store, blobs } = await open(folder, { now });
+  const { store, blobs } = await open(folder);
   const server = createServer({
     store,
     blobs,

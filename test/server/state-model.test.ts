@@ -5,7 +5,7 @@ import { defaultLimits } from '../../src/server/model/limits.ts';
 import { tries } from '../support/deep.ts';
 import { answerOf, EXTEND, HOUR_MS, inProject, post, RERUNS, sendArchive, TURNS, UPLOADS } from './change.ts';
 import { chooseStore, type Prepared } from './each-test.ts';
-import { createDeadlineSweep } from '../../src/server/jobs/settle.ts';
+import { settleDue } from '../../src/server/jobs/settle.ts';
 import { expectEnvelope } from './envelope.ts';
 import { goodRunner, makeRunner, makeWorker, prepareWork } from './jobs/make.ts';
 import {
@@ -231,7 +231,7 @@ const operationStateOf = (state: string): string => (state === 'expired' ? 'fail
 /** The sweep of deadlines: everything past its deadline ends, and everything else stays as it is. */
 const sweep = command('sweep', async (model, { plane }) => {
   const { store, clock } = plane;
-  await createDeadlineSweep({ store, now: () => clock.nowMs }).run(new AbortController().signal);
+  await settleDue({ store, now: () => clock.nowMs }, new AbortController().signal);
   if (model.session.expiresAtMs <= model.nowMs && !model.session.expired)
     model.session = { ...model.session, version: model.session.version + 1, expired: true };
   for (const queued of model.queue)

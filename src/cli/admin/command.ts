@@ -161,7 +161,7 @@ async function backup(cli: Cli, options: OptionsOf<typeof BACKUP>): Promise<void
   const { data, out, done } = options;
   const atMs = cli.now();
   if (done === true) {
-    await withAdmin(cli, options, ({ store }) => store.noteBackup(atMs));
+    await withAdmin(cli, options, ({ store }) => store.transaction(({ meta }) => meta.noteBackup(atMs)));
     return writeFacts(cli, { kind: 'backup-noted', atMs }, [['last backup', isoTime(atMs)]]);
   }
   if (out === undefined) throw usageError('a backup needs --out or --done', 'Pass one of them.');

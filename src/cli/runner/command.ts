@@ -59,7 +59,7 @@ type Trial = {
 async function tryRunner(cli: Cli, runner: Runner, timeoutMs: number): Promise<readonly Trial[]> {
   const folder = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
   try {
-    const { store, blobs } = await openEmbedded(folder, { now: cli.now });
+    const { store, blobs } = await openEmbedded(folder);
     return await closeAfter(store, async () => {
       const admin = createAdmin({ store, blobs, now: cli.now });
       await admin.createOrganization({ organizationId, name: 'runner test' });

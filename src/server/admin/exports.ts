@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import {
   type EvidenceExport,
-  type ExportScope,
   exportScopeSchema,
   MAX_EXPORT_ITEMS,
 } from '../../contract/resources/evidence.ts';
@@ -10,9 +9,7 @@ import type { OperationResource } from '../../contract/resources/operation.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import {
   type BundleRef,
-  deleteDue,
   type ExportRef,
-  releaseOrphans,
   removeReleased,
   requestBundleDeletion,
   requestExportDeletion,
@@ -24,7 +21,7 @@ import {
   summarizeSelection,
   toSelection,
 } from '../jobs/export/content.ts';
-import { listBuiltInJobs, listHousekeeping } from '../jobs/standard.ts';
+import { standardWork } from '../jobs/standard.ts';
 import type { Log } from '../model/log.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import type { Tx } from '../store/store.ts';
@@ -37,28 +34,20 @@ import {
   requireProject,
 } from '../model/admin-context.ts';
 
-export type CreateExportInput = {
-  readonly organizationId: string;
-  readonly scope: ExportScope;
-  /** The window selects items with `fromAtMs` ≤ `createdAtMs` < `throughAtMs`. */
-  readonly fromAtMs: number;
-  readonly throughAtMs: number;
-  readonly evidenceExportId?: string;
-  readonly requestedBy?: string;
-};
-
 export type CreatedExport = { readonly resource: EvidenceExport; readonly operation: OperationResource };
 
+/** The window selects items with `fromAtMs` ≤ `createdAtMs` < `throughAtMs`. */
 const inputSchema = z
   .strictObject({
     organizationId: z.string(),
     scope: exportScopeSchema,
     fromAtMs: msSchema,
     throughAtMs: msSchema,
-    evidenceExportId: evidenceExportIdSchema,
-    requestedBy: principalSchema,
+    evidenceExportId: z._default(evidenceExportIdSchema, () => newId('evexp')),
+    requestedBy: z._default(principalSchema, 'admin'),
   })
   .check(z.refine(({ fromAtMs, throughAtMs }) => fromAtMs < throughAtMs, 'the window ends before it begins'));
+export type CreateExportInput = z.input<typeof inputSchema>;
 type Request = z.infer<typeof inputSchema>;
 
 async function assertPossible(tx: Tx, { organizationId, scope, evidenceExportId }: Request): Promise<void> {
@@ -98,13 +87,10 @@ async function buildPending(
  */
 export async function createExport(
   { store, now }: AdminContext,
-  { evidenceExportId = newId('evexp'), requestedBy = 'admin', ...input }: CreateExportInput,
+  input: CreateExportInput,
 ): Promise<CreatedExport> {
-  const request = typeDocument(
-    { evidenceExportId, requestedBy, ...input },
-    { schema: inputSchema, code: 'server.ADMIN_REFUSED' },
-  );
-  const { organizationId, scope } = request;
+  const request = typeDocument(input, { schema: inputSchema, code: 'server.ADMIN_REFUSED' });
+  const { organizationId, scope, evidenceExportId } = request;
   const project = scope.kind === 'project' ? { projectId: scope.projectId } : {};
   return store.transaction(async (tx) => {
     await assertPossible(tx, request);
@@ -156,18 +142,13 @@ export async function workOff(
 ): Promise<WorkedOff> {
   const { signal = new AbortController().signal, log = () => undefined, signing } = options;
   const context = { store, blobs, now, log };
-  const swept = new Map<string, number>();
-  for (const { name, run } of listHousekeeping(context)) swept.set(name, await run(signal));
-  const bundlesDue = await deleteDue(context, signal);
-  const worker = createWorker({ store, handlers: listBuiltInJobs({ ...context, signing }), now, log });
+  const { handlers, sweeps } = standardWork({ ...context, signing });
+  const swept: Record<string, number> = {};
+  for (const { name, run } of sweeps) if (name !== 'released-blobs') swept[name] = await run(signal);
+  const worker = createWorker({ store, handlers, now, log });
   let jobs = 0;
   while (!signal.aborted && (await worker.workOnce()) !== undefined) jobs++;
-  await releaseOrphans(context, signal);
-  return {
-    settled: swept.get('deadlines') ?? 0,
-    bundlesDue,
-    jobs,
-    blobsRemoved: await removeReleased(context, signal),
-    rowsRemoved: swept.get('retention') ?? 0,
-  };
+  const blobsRemoved = await removeReleased(context, signal); // last, because jobs release blobs
+  const { deadlines: settled = 0, 'bundles-due': bundlesDue = 0, retention: rowsRemoved = 0 } = swept;
+  return { settled, bundlesDue, jobs, blobsRemoved, rowsRemoved };
 }

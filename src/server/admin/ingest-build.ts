@@ -1,39 +1,12 @@
 import type { Digest } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess } from '../../bytes/random-access.ts';
 import { once } from '../../bytes/async.ts';
-import { type BuildAttempt, MAX_BUILD_BYTES } from '../../contract/resources/build.ts';
+import { MAX_BUILD_BYTES } from '../../contract/resources/build.ts';
 import { readWhole } from '../../evidence/source.ts';
 import { checkPackages, openBuild, describeSource } from '../builds/check-build.ts';
-import type { BlobRef, ProjectRow } from '../store/store.ts';
+import { newAttempt } from '../builds/drive-attempt.ts';
 import { deriveId } from '../model/ids.ts';
 import { type AdminContext, type Ingested, requireProject, writeHolding } from '../model/admin-context.ts';
-
-/** Builds the attempt of an ingested build. Its id is derived from the build, so that a build has only one. */
-function buildAttempt(
-  { organizationId, projectId }: ProjectRow,
-  { buildHash, archive }: { readonly buildHash: Digest; readonly archive: BlobRef },
-  requestedBy: string,
-  nowMs: number,
-): BuildAttempt {
-  return {
-    schemaVersion: 1,
-    buildAttemptId: deriveId('attempt', projectId, buildHash),
-    organizationId,
-    projectId,
-    sourceKind: 'upload',
-    requestedBy,
-    state: 'succeeded',
-    diagnostics: [],
-    sourceClosure: [],
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-    expectedBuildHash: buildHash,
-    expectedArtifactDigest: archive.digest,
-    expectedBytes: archive.bytes,
-    buildHash,
-    finishedAtMs: nowMs,
-  };
-}
 
 /**
  * Ingests a build archive with a build attempt in state `succeeded`. Every file that its lock names must be present
@@ -54,11 +27,21 @@ export async function ingestBuild(
   await checkPackages(build);
   const { buildHash } = build;
   const archive = await blobs.put(once(bytes));
-  const attempt = {
-    ...buildAttempt(project, { buildHash, archive }, requestedBy, now()),
+  // Its id is derived from the build, so that a build has only one.
+  const buildAttemptId = deriveId('attempt', projectId, buildHash);
+  const finishedAtMs = now();
+  const facts = {
+    buildAttemptId,
+    requestedBy,
+    state: 'succeeded' as const,
+    expectedBuildHash: buildHash,
+    expectedArtifactDigest: archive.digest,
+    expectedBytes: archive.bytes,
+    buildHash,
+    finishedAtMs,
     ...describeSource(build, archive),
   };
-  const { buildAttemptId } = attempt;
+  const attempt = newAttempt(project, facts, finishedAtMs);
   const inProject = { organizationId: project.organizationId, projectId };
   const created = await writeHolding(context, [archive.digest], async (tx) => {
     if ((await tx.builds.find(projectId, buildHash))?.archive !== undefined) return false;

@@ -18,7 +18,6 @@ import {
 import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import * as z from 'zod/mini';
 import { toDigest } from '../model/ids.ts';
-import { createQueue } from '../store/table.ts';
 import { joinContent } from '../jobs/export/content.ts';
 import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
@@ -156,8 +155,8 @@ function assertListed(line: ReportLine, { archive, source }: LocalReportRow): vo
 // Small parts wait for the disk together. Large parts are held in memory: one is read and verified while another is
 // written and flushed.
 const LARGE_AT_ONCE = 2;
-const PARTS_AT_ONCE = 16;
-const SMALL_BYTES = 1024 * 1024;
+const SMALL_AT_ONCE = 16;
+const isLarge = ({ bytes }: PartRow): boolean => Number(bytes) > 1024 * 1024;
 
 // Others wait for the one writer of SQLite.
 const ROWS_AT_ONCE = 250;
@@ -179,11 +178,13 @@ async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise
 /** Stores all blobs, then the rows of bundles, then the export that lists them, in one transaction. */
 async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
-  const lanes = Array.from({ length: LARGE_AT_ONCE }, createQueue);
-  const stored = await mapConcurrently(manifest.parts, PARTS_AT_ONCE, (row, at) => {
-    const store = () => storeRow(ingest, row);
-    return Number(row.bytes) > SMALL_BYTES ? lanes[at % LARGE_AT_ONCE]!(store) : store();
-  });
+  const large = manifest.parts.filter(isLarge);
+  const small = manifest.parts.filter((row) => !isLarge(row));
+  const store = (row: PartRow): Promise<StoredPart> => storeRow(ingest, row);
+  const stored = [
+    ...(await mapConcurrently(large, LARGE_AT_ONCE, store)),
+    ...(await mapConcurrently(small, SMALL_AT_ONCE, store)),
+  ];
   const bundles = stored.map(({ row }) => row);
   const localReports: LocalReportRow[] = [];
   for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));

@@ -8,52 +8,43 @@ import { DrillproofError } from '../../errors.ts';
 import { ioError } from '../../node/fs-errors.ts';
 import type { Store, TokenRow } from '../store/store.ts';
 
-const text = z.optional(z.string());
+const id = z._default(z.string(), '');
 const lineSchema = z.looseObject({
   time: z.iso.datetime(),
   action: z.string(),
-  code: text,
-  organizationId: text,
-  projectId: text,
-  tokenId: text,
-  replacedTokenId: text,
+  code: z.optional(z.string()),
+  organizationId: id,
+  projectId: id,
+  tokenId: id,
+  replacedTokenId: id,
   replacedExpiresAtMs: z.optional(z.number()),
-  evidenceBundleId: text,
-  evidenceExportId: text,
+  evidenceBundleId: id,
+  evidenceExportId: id,
 });
 
-type RestoredFinding = { readonly code: Code; readonly id: string };
+type Restored = { readonly code: Code; readonly id: string };
 
 /** Lists what a line of an audit log says has ended, and the restored rows have again. */
-async function findRestored(store: Store, line: z.infer<typeof lineSchema>): Promise<RestoredFinding[]> {
-  const {
-    action,
-    time,
-    organizationId = '',
-    replacedTokenId,
-    evidenceBundleId = '',
-    evidenceExportId = '',
-  } = line;
-  if (action === 'admin.deleteBundle') {
-    const bundle = await store.bundles.find(line.projectId ?? '', evidenceBundleId);
-    return bundle?.resource.state === 'available'
-      ? [{ code: 'server.RESTORED_EVIDENCE', id: evidenceBundleId }]
-      : [];
+async function findRestored(store: Store, line: z.infer<typeof lineSchema>): Promise<Restored[]> {
+  const { action, organizationId, projectId, evidenceBundleId, evidenceExportId } = line;
+  if (action.startsWith('admin.delete')) {
+    const bundle = (await store.bundles.find(projectId, evidenceBundleId))?.resource;
+    const listed = (await store.exports.find(organizationId, evidenceExportId))?.resource;
+    const isBack = bundle?.state === 'available' || (listed !== undefined && listed.deletion === undefined);
+    return isBack ? [{ code: 'server.RESTORED_EVIDENCE', id: evidenceBundleId || evidenceExportId }] : [];
   }
-  if (action === 'admin.deleteExport') {
-    const row = await store.exports.find(organizationId, evidenceExportId);
-    const isBack = row !== undefined && row.resource.deletion === undefined;
-    return isBack ? [{ code: 'server.RESTORED_EVIDENCE', id: evidenceExportId }] : [];
-  }
-  if (!action.startsWith('admin.revoke') && replacedTokenId === undefined) return [];
-  const { tokenId = '', replacedExpiresAtMs: endedAtMs = Date.parse(time) } = line;
-  const tokens =
+  if (!/^admin\.(revoke|rotate)/.test(action)) return [];
+  const atMs = Date.parse(line.time);
+  const { tokenId, replacedTokenId, replacedExpiresAtMs: endedAtMs = atMs } = line;
+  const tokens: readonly (TokenRow | undefined)[] =
     action === 'admin.revokeTokens'
       ? await store.tokens.list(organizationId)
-      : [await store.tokens.find(replacedTokenId ?? tokenId)].filter((token) => token !== undefined);
-  const isBack = ({ createdAtMs, revokedAtMs, expiresAtMs = Infinity }: TokenRow): boolean =>
-    createdAtMs <= Date.parse(time) && revokedAtMs === undefined && expiresAtMs > endedAtMs;
-  return tokens.filter(isBack).map((token) => ({ code: 'server.RESTORED_TOKEN', id: token.tokenId }));
+      : [await store.tokens.find(replacedTokenId || tokenId)];
+  return tokens.flatMap((row) => {
+    if (row === undefined || row.createdAtMs > atMs || row.revokedAtMs !== undefined) return [];
+    const isBack = (row.expiresAtMs ?? Infinity) > endedAtMs;
+    return isBack ? [{ code: 'server.RESTORED_TOKEN', id: row.tokenId }] : [];
+  });
 }
 
 const MAX_UPLOADS = 100_000;
@@ -64,7 +55,7 @@ const MAX_UPLOADS = 100_000;
  * @throws DrillproofError `io.NOT_FOUND` for a missing log; a code of JSON or `server.ADMIN_REFUSED` for a wrong line, or for no line
  */
 export async function checkRestored(store: Store, auditLogs: readonly string[], nowMs: number) {
-  const findings = new Map<string, RestoredFinding>();
+  const findings = new Map<string, Restored>();
   let lines = 0;
   for (const path of auditLogs) {
     const file = await open(path).catch((cause: unknown) => {
@@ -80,7 +71,7 @@ export async function checkRestored(store: Store, auditLogs: readonly string[], 
   if (lines === 0) throw new DrillproofError('server.ADMIN_REFUSED', 'the audit logs have no line');
   const uploads = await store.buildAttempts.expired(Number.MAX_SAFE_INTEGER, MAX_UPLOADS);
   return {
-    ...defined({ restoredToMs: (await store.clock()).record?.seenMs }),
+    ...defined({ restoredToMs: (await store.meta.clock())?.seenMs }),
     findings: [...findings.values()],
     openUploads: uploads.filter(({ uploadExpiresAtMs = 0 }) => uploadExpiresAtMs > nowMs).length,
   };

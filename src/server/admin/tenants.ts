@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import * as z from 'zod/mini';
 import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
 import { organizationIdSchema, projectIdSchema } from '../../contract/scalars.ts';
-import { type Permission, permissions as allPermissions } from '../../contract/operations/operations.ts';
+import { permissions as allPermissions } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { generateToken, isLive, tokenHash } from '../http/tokens.ts';
@@ -19,15 +19,10 @@ import {
 
 type OrganizationInput = { readonly organizationId?: string; readonly name: string };
 type ProjectInput = Required<OrganizationInput> & { readonly projectId?: string };
-export type TokenInput = {
-  readonly organizationId: string;
-  /** Projects of the organization, or all of them, including future ones. */
-  readonly projects: readonly string[] | 'all';
-  readonly permissions: readonly Permission[];
-  /** For people, such as what uses it. */
-  readonly name?: string;
-  readonly expiresAtMs?: number;
-};
+export type TokenInput = Pick<
+  TokenRow,
+  'organizationId' | 'projects' | 'permissions' | 'name' | 'expiresAtMs'
+>;
 
 /** A token as it is shown once; only its hash is stored. */
 export type IssuedToken = Omit<TokenRow, 'tokenHash'> & { readonly token: string };
@@ -69,8 +64,15 @@ export async function createProject(
   return row;
 }
 
-const limitSchema = (least: number, most: number) =>
-  z.optional(z.union([z.literal('none'), z.int().check(z.gte(least), z.lte(most))]));
+const limitSchema = (least: number, most: number) => {
+  const given = z.union([z.literal('none'), z.int().check(z.gte(least), z.lte(most))]);
+  return z.optional(
+    z.pipe(
+      given,
+      z.transform((limit) => (limit === 'none' ? undefined : limit)),
+    ),
+  );
+};
 const entitlementSchema = z.strictObject({
   organizationId: z.string(),
   /** The longest lifetime to which sessions may be extended, in milliseconds. */
@@ -89,23 +91,13 @@ const entitlementSchema = z.strictObject({
  */
 export async function setEntitlement(
   { store, now }: AdminContext,
-  input: z.infer<typeof entitlementSchema>,
+  input: z.input<typeof entitlementSchema>,
 ): Promise<OrganizationRow & { readonly usage: Usage }> {
-  const limits = typeDocument(input, { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' });
-  const { organizationId } = limits;
+  const kind = { schema: entitlementSchema, code: 'server.ADMIN_REFUSED' } as const;
+  const { organizationId, ...limits } = typeDocument(defined(input), kind);
   return store.transaction(async (tx) => {
     const row = await requireOrganization(tx, organizationId);
-    const choose = (name: Exclude<keyof typeof limits, 'organizationId'>): number | undefined => {
-      const { [name]: limit = row[name] } = limits;
-      return limit === 'none' ? undefined : limit;
-    };
-    const entitled = defined({
-      ...row,
-      maxSessionTtlMs: choose('maxSessionTtlMs'),
-      maxStoredBytes: choose('maxStoredBytes'),
-      maxOperations: choose('maxOperations'),
-      maxUploads: choose('maxUploads'),
-    });
+    const entitled = defined({ ...row, ...limits });
     await tx.organizations.update(entitled);
     return { ...entitled, usage: await tx.usage.ofOrganization(organizationId, now()) };
   });

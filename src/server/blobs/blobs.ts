@@ -5,6 +5,7 @@ import { memoryAccess, type RandomAccess, readExactly } from '../../bytes/random
 import { DrillproofError } from '../../errors.ts';
 import type { ByteRange } from '../../node/s3/location.ts';
 import type { BlobRef, Tx } from '../store/store.ts';
+import { setNewest } from '../store/table.ts';
 
 export type { ByteRange };
 
@@ -36,8 +37,8 @@ export type Blobs = {
    */
   put(source: Bytes, expected?: Partial<BlobRef>): Promise<BlobRef>;
   /**
-   * Stores the bytes of `access` under the digest that `verify` returns, unless it rejects. `verify` gets a private copy,
-   * made while it is first read, so that the stored bytes are the verified ones, and nothing is read or hashed again.
+   * Stores the bytes of `access` under the digest that `verify` returns, unless it rejects. `verify` gets the bytes that
+   * are stored, or that are compared with its digest when they are.
    * @throws DrillproofError as `put`, and the errors of `verify` and of reading
    */
   putVerified<T extends Verified>(access: RandomAccess, verify: Verify<T>): Promise<T>;
@@ -74,11 +75,6 @@ export type Verify<T> = (copy: RandomAccess) => Promise<T>;
 
 /** Bytes of up to this size are verified and written from memory. */
 const IN_MEMORY_BYTES = 32 * 1024 * 1024;
-
-async function loadBytes(access: RandomAccess): Promise<Uint8Array | undefined> {
-  if (access.size > IN_MEMORY_BYTES) return undefined;
-  return access.bytes ?? readExactly(access, 0, access.size);
-}
 
 /** Stored bytes before verification. Their identity changes whenever they may have changed. */
 export type StoredObject = OpenBlob & { readonly identity: string };
@@ -127,10 +123,7 @@ function createProofs(): Prove {
     const earlier = byDigest.get(digest);
     if (earlier?.identity === identity) return earlier.matches;
     const proof = { identity, matches: hash() };
-    byDigest.delete(digest);
-    byDigest.set(digest, proof);
-    const oldest = byDigest.keys().next();
-    if (byDigest.size > MAX_PROOFS && oldest.done !== true) byDigest.delete(oldest.value);
+    setNewest(byDigest, digest, proof, MAX_PROOFS);
     proof.matches.catch(() => {
       if (byDigest.get(digest) === proof) byDigest.delete(digest);
     });
@@ -170,8 +163,9 @@ export function createBlobs(place: BlobPlace): Blobs {
     ...place,
     put: (source, expected = {}) => place.put(source, expected, stateOf),
     async putVerified(access, verify) {
-      const bytes = await loadBytes(access);
-      return place.putVerified(bytes === undefined ? access : memoryAccess(bytes), verify, stateOf);
+      const isHeld = access.bytes !== undefined || access.size > IN_MEMORY_BYTES;
+      const held = isHeld ? access : memoryAccess(await readExactly(access, 0, access.size));
+      return place.putVerified(held, verify, stateOf);
     },
     async open(digest) {
       const stored = await place.open(digest);

@@ -4,7 +4,7 @@ import { type BigIntStats, closeSync, existsSync, fstatSync, openSync, readSync 
 import { dirname, join } from 'node:path';
 import { closeAfter } from '../../bytes/async.ts';
 import type { Digest } from '../../bytes/hash.ts';
-import { memoryAccess, type RandomAccess, readExactly, streamAccess } from '../../bytes/random-access.ts';
+import { memoryAccess, type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
 import { errnoOf, ioError } from '../../node/fs-errors.ts';
 import { flushFolder, renameDurably, writeNewFile } from '../../node/durable-file.ts';
@@ -17,7 +17,6 @@ import {
   type Verify,
   createBlobs,
 } from './blobs.ts';
-import { createQueue } from '../store/table.ts';
 import { receive } from './receive.ts';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -125,57 +124,15 @@ async function openLarge(path: string): Promise<StoredObject> {
   }
 }
 
-/**
- * Copies bytes into a file while they are first read, in any order; later reads use the copy. `finish` copies the rest.
- */
-function copyInto(
-  source: RandomAccess,
-  file: FileHandle,
-  path: string,
-): RandomAccess & { finish(): Promise<void> } {
-  const copied = createFileAccess(file, source.size, path);
-  const inTurn = createQueue();
-  let end = 0;
-  const copyNext = async (length: number): Promise<Uint8Array> => {
-    const bytes = await readExactly(source, end, length);
-    await writeAll(file, bytes, end);
-    end += length;
-    return bytes;
-  };
-  const copyUntil = async (target: number): Promise<void> => {
-    for (let at = end; at < target; at = end) await copyNext(Math.min(PIECE_BYTES, target - at));
-  };
-  return {
-    size: source.size,
-    read: (offset, length) =>
-      inTurn(async () => {
-        if (offset === end) return copyNext(length);
-        await copyUntil(offset + length);
-        return copied.read(offset, length);
-      }),
-    finish: () => inTurn(() => copyUntil(source.size)),
-  };
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length;)
-    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
-}
-
-/** Verifies a copy of the bytes in a new file, and flushes the file. */
+/** Writes and flushes a new file, and verifies its bytes. */
 async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<T>): Promise<T> {
   if (source.bytes !== undefined) {
     const verified = await verify(source);
     await writeNewFile(path, [source.bytes], 0o600);
     return verified;
   }
-  return closeAfter(await open(path, 'wx+', 0o600), async (file) => {
-    const copy = copyInto(source, file, path);
-    const verified = await verify(copy);
-    await copy.finish();
-    await file.sync();
-    return verified;
-  });
+  await writeNewFile(path, streamAccess(source), 0o600);
+  return closeAfter(await openLarge(path), (copy) => verify(copy.access()));
 }
 
 const durableFolders = new Map<string, Promise<void>>();
@@ -271,12 +228,9 @@ const createPlace = (root: string): BlobPlace => {
  * Opens blobs in a folder: `blobs/ab/cdef…` by the hex of their SHA-256, and `tmp/` while they are written.
  * @throws DrillproofError `io.READ_ONLY`, `io.DISK_FULL`, `io.WRITE_FAILED` if the folder cannot be created
  */
-export async function openDiskBlobs(root: string, now: () => number = Date.now): Promise<Blobs> {
-  const temporary = join(root, 'tmp');
+export async function openDiskBlobs(root: string): Promise<Blobs> {
   try {
-    await mkdir(join(root, 'blobs'), { recursive: true, mode: 0o700 });
-    await mkdir(temporary, { recursive: true, mode: 0o700 });
-    await removeOld(temporary, now());
+    for (const name of ['blobs', 'tmp']) await mkdir(join(root, name), { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw ioError(cause, root, 'write');
   }

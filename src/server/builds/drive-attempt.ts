@@ -8,8 +8,26 @@ import { holdBlobs } from '../blobs/blobs.ts';
 import { notFound } from '../http/envelope.ts';
 import { dropPieces } from './upload-pieces.ts';
 import { assertMove, isEnd, mayMove, nextVersion } from '../model/states.ts';
-import type { BlobRef, BuildAttemptRow, Tx } from '../store/store.ts';
+import type { BlobRef, BuildAttemptRow, InProject, Tx } from '../store/store.ts';
 import { checkPackages, openBuild, type OpenBuild, describeSource } from './check-build.ts';
+
+/** Builds the attempt of an upload. */
+export const newAttempt = (
+  { organizationId, projectId }: InProject,
+  facts: Partial<BuildAttempt> & Pick<BuildAttempt, 'buildAttemptId' | 'requestedBy'>,
+  nowMs: number,
+): BuildAttempt => ({
+  schemaVersion: 1,
+  organizationId,
+  projectId,
+  sourceKind: 'upload',
+  state: 'awaiting_upload',
+  diagnostics: [],
+  sourceClosure: [],
+  createdAtMs: nowMs,
+  updatedAtMs: nowMs,
+  ...facts,
+});
 
 export function moveAttempt(
   attempt: BuildAttempt,

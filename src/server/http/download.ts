@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
 import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDigest } from './envelope.ts';
-import { answerNotModified, assertMatch, formatEtag, ifRangeHolds, isUnchanged } from './validate.ts';
+import { answerNotModified, assertMatch, formatEtag, isUnchanged } from './validate.ts';
 import type { Log } from '../model/log.ts';
 import type { BlobRef } from '../store/store.ts';
 import type { HttpRequest } from './request.ts';
@@ -70,8 +70,10 @@ function buildHeaders(
 function decide(download: Download, bytes: number, context: DownloadContext): Decided {
   const headers = buildHeaders(download, context);
   const { method, header } = context.request;
-  const mayRange =
-    context.ranges && method === 'GET' && ifRangeHolds(header('if-range'), formatEtag(download.blob.digest));
+  const etag = formatEtag(download.blob.digest);
+  // Of If-Range, only the current strong validator allows the range (RFC 9110 §13.1.5).
+  const isCurrent = (header('if-range')?.trim() ?? etag) === etag;
+  const mayRange = context.ranges && method === 'GET' && isCurrent;
   const selection = selectRange(mayRange ? header('range') : undefined, bytes);
   if (selection === 'unsatisfiable') {
     throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {

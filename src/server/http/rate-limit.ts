@@ -1,17 +1,11 @@
 import type { RateLease, RateShare } from '../store/rates.ts';
+import { setNewest } from '../store/table.ts';
+import type { Principal } from './tokens.ts';
 
 type Refusal = { readonly retryAfterMs: number };
 
 /** `take` counts a request of a key; above the limit, it returns when to retry. */
 export type RateLimiter = { take(key: string): Refusal | undefined | Promise<Refusal | undefined> };
-
-/** Sets the newest entry of a map, and removes the oldest beyond `maxKeys`. */
-function setNewest<V>(map: Map<string, V>, key: string, value: V, maxKeys: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.keys().next();
-  if (map.size > maxKeys && oldest.done !== true) map.delete(oldest.value);
-}
 
 type Options = {
   readonly perSecond: number;
@@ -34,26 +28,21 @@ export function createRateLimiter({ perSecond, burst, maxKeys, now }: Options): 
   const fullMs = burst * costMs;
   const buckets = new Map<string, Bucket>();
 
-  const refill = (key: string, nowMs: number): Bucket => {
-    const earlier = buckets.get(key);
-    if (earlier === undefined) return { creditMs: fullMs, atMs: nowMs };
-    const elapsedMs = Math.max(0, nowMs - earlier.atMs); // a clock that is set back removes no credit
-    return { creditMs: Math.min(fullMs, earlier.creditMs + elapsedMs), atMs: nowMs };
-  };
-
   return {
     take(key) {
-      const bucket = refill(key, now());
-      const granted = bucket.creditMs >= costMs;
-      const creditMs = granted ? bucket.creditMs - costMs : bucket.creditMs;
-      setNewest(buckets, key, { ...bucket, creditMs }, maxKeys);
-      return granted ? undefined : { retryAfterMs: Math.ceil(costMs - bucket.creditMs) };
+      const nowMs = now();
+      const { creditMs, atMs } = buckets.get(key) ?? { creditMs: fullMs, atMs: nowMs };
+      const elapsedMs = Math.max(0, nowMs - atMs); // a clock that is set back removes no credit
+      const fundsMs = Math.min(fullMs, creditMs + elapsedMs);
+      const isGranted = fundsMs >= costMs;
+      setNewest(buckets, key, { creditMs: fundsMs - (isGranted ? costMs : 0), atMs: nowMs }, maxKeys);
+      return isGranted ? undefined : { retryAfterMs: Math.ceil(costMs - fundsMs) };
     },
   };
 }
 
-/** The share of this process in a bucket. */
-type Share = { credits: number; readonly untilMs: number; readonly refusedUntilMs: number };
+/** The share of this process in a bucket: requests that it may grant, or the end of a refusal. */
+type Share = { credits: number; readonly isRefused: boolean; readonly untilMs: number };
 
 // Unused shares expire, so that no process keeps credits that another needs.
 const SHARE_MS = 1_000;
@@ -69,64 +58,44 @@ export function createSharedRateLimiter(
   { perSecond, burst, maxKeys, now }: Options,
 ): RateLimiter {
   const want = Math.max(1, Math.floor(Math.min(perSecond / SHARES_PER_SECOND, burst)));
-  const shares = new Map<string, Share>();
-  const leasing = new Map<string, Promise<Share>>();
-
-  const take = async (key: string): Promise<Share> => {
+  const shares = new Map<string, Promise<Share>>();
+  const lend = async (key: string): Promise<Share> => {
     const nowMs = now();
-    const bucket = `${kind}:${key}`;
-    const { granted, retryAfterMs } = await lease({ bucket, want, perSecond, burst, nowMs });
-    const refusedUntilMs = granted > 0 ? 0 : nowMs + retryAfterMs;
-    const share = { credits: granted, untilMs: nowMs + SHARE_MS, refusedUntilMs };
-    setNewest(shares, key, share, maxKeys);
-    return share;
+    const wanted = { bucket: `${kind}:${key}`, want, perSecond, burst, nowMs };
+    const { granted, retryAfterMs } = await lease(wanted).catch((error: unknown) => {
+      shares.delete(key);
+      throw error;
+    });
+    const isRefused = granted === 0;
+    return { credits: granted, isRefused, untilMs: nowMs + (isRefused ? retryAfterMs : SHARE_MS) };
   };
-  /** Requests that arrive while a share is leased wait for that share. */
-  const takeOnce = (key: string): Promise<Share> => {
-    const taking = leasing.get(key) ?? take(key).finally(() => leasing.delete(key));
-    leasing.set(key, taking);
-    return taking;
-  };
-  const spend = (share: Share | undefined): Refusal | 'granted' | 'none' => {
-    const nowMs = now();
-    if (share === undefined) return 'none';
-    if (nowMs < share.refusedUntilMs) return { retryAfterMs: share.refusedUntilMs - nowMs };
-    if (share.credits <= 0 || nowMs >= share.untilMs) return 'none';
-    share.credits--;
-    return 'granted';
-  };
-
   return {
     async take(key) {
-      for (let spent = spend(shares.get(key)); ; spent = spend(await takeOnce(key))) {
-        if (spent === 'granted') return undefined;
-        if (spent !== 'none') return spent;
+      for (;;) {
+        const leased = shares.get(key);
+        const share = await leased;
+        const nowMs = now();
+        if (share !== undefined && nowMs < share.untilMs) {
+          if (share.isRefused) return { retryAfterMs: share.untilMs - nowMs };
+          if (share.credits-- > 0) return undefined;
+        }
+        // Requests that arrive while a share is leased wait for that share.
+        if (shares.get(key) === leased) setNewest(shares, key, lend(key), maxKeys);
       }
     },
   };
 }
 
 /** A token and its organization, or an identity of OpenID Connect. */
-export type Owner = {
-  readonly tokenId: string;
-  readonly organizationId: string;
-  readonly identity?: string;
-};
+export type Owner = Pick<Principal, 'tokenId' | 'organizationId' | 'identity'>;
 
-/** `take` counts a running transfer; it returns a function to call once at its end, or the limit that is reached. */
-export type TransferSlots = {
-  take(
-    owner: Owner,
-  ): (() => void) | { readonly of: 'token' | 'organization' | 'server'; readonly limit: number };
-  readonly running: () => number;
-  readonly limit: number;
-};
+export type TransferSlots = ReturnType<typeof createTransferSlots>;
 
 /**
  * Limits the running transfers of this process, because each holds memory and a file as long as its client wants. A token
  * may have a quarter of them, and an organization half, so that neither can keep all others out.
  */
-export function createTransferSlots(all: number): TransferSlots {
+export function createTransferSlots(all: number) {
   const running = new Map<string, number>();
   const share = (part: number): number => Math.max(1, Math.floor(all / part));
   const add = (keys: readonly string[], change: 1 | -1): void => {
@@ -139,7 +108,8 @@ export function createTransferSlots(all: number): TransferSlots {
   return {
     limit: all,
     running: () => running.get('') ?? 0,
-    take({ tokenId, organizationId }) {
+    /** Counts a running transfer; returns a function to call once at its end, or the limit that is reached. */
+    take({ tokenId, organizationId }: Owner) {
       const limits = [
         { key: tokenId, of: 'token', limit: share(4) },
         { key: organizationId, of: 'organization', limit: share(2) },

@@ -51,16 +51,6 @@ function findFault(target: string, header: HttpRequest['header']): ControlError 
     : new ControlError('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue');
 }
 
-function findHeader(raw: readonly string[], name: string): string | undefined {
-  let value: string | undefined;
-  for (let at = 0; at < raw.length; at += 2) {
-    const rawName = raw[at]!;
-    if (rawName.length === name.length && rawName.toLowerCase() === name)
-      value = value === undefined ? raw[at + 1] : `${value}, ${raw[at + 1]}`;
-  }
-  return value;
-}
-
 const WAKERS = ['readable', 'end', 'error', 'close'] as const;
 
 /** Resolves when more can be read, or the end is reached. */
@@ -89,8 +79,8 @@ const createNodeReader = (incoming: IncomingMessage): BodyReader => ({
 
 /** A request to the HTTP server of Node. */
 export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
-  const { method = 'GET', url = '', rawHeaders } = incoming;
-  const header = (name: string): string | undefined => findHeader(rawHeaders, name);
+  const { method = 'GET', url = '', headersDistinct } = incoming;
+  const header = (name: string): string | undefined => headersDistinct[name]?.join(', ');
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? '' : url.slice(mark + 1);

@@ -31,12 +31,7 @@ export type CursorScope = {
   readonly authoringSessionId?: string;
 };
 
-export type Cursors = {
-  /** A cursor that continues after an ordinal. */
-  encode(scope: CursorScope, afterOrdinal: number): string;
-  /** The ordinal to continue after; -1 without a cursor. @throws DrillproofError `control.CURSOR_INVALID` */
-  decode(scope: CursorScope, cursor: string | undefined): number;
-};
+export type Cursors = ReturnType<typeof createCursors>;
 
 const POSITION_BYTES = 8;
 
@@ -44,13 +39,15 @@ const POSITION_BYTES = 8;
  * Creates cursors with an HMAC-SHA-256: in base64url, 8 bytes of position and 32 of MAC over the scope and the position.
  * They grant nothing: every page is authorized again (control API, local-reports).
  */
-export const createCursors = (key: Uint8Array): Cursors => ({
-  encode(scope, afterOrdinal) {
+export const createCursors = (key: Uint8Array) => ({
+  /** Returns a cursor that continues after an ordinal. */
+  encode(scope: CursorScope, afterOrdinal: number): string {
     const position = Buffer.alloc(POSITION_BYTES);
     position.writeBigUInt64BE(BigInt(afterOrdinal));
     return toBase64url(Buffer.concat([position, seal(key, { ...scope }, position)]));
   },
-  decode(scope, cursor) {
+  /** Returns the ordinal to continue after; -1 without a cursor. @throws DrillproofError `control.CURSOR_INVALID` */
+  decode(scope: CursorScope, cursor: string | undefined): number {
     if (cursor === undefined) return -1;
     const bytes = decode(cursor);
     const position = bytes.subarray(0, POSITION_BYTES);
@@ -66,24 +63,17 @@ export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
   readonly buildAttemptId: string;
 };
 
-export type UploadAddresses = {
-  /** Returns an address below the public address, or one relative to the requested address. */
-  sign(facts: UploadFacts): string;
-  /** Returns whether this control plane signed the address; the expiry is not checked. */
-  isSigned(facts: UploadFacts, signature: string): boolean;
-};
+export type UploadAddresses = ReturnType<typeof createUploadAddresses>;
 
 /**
  * Creates upload addresses with an HMAC-SHA-256 over all claims. An address only allows sending the bytes that it names.
  * The Host header has no influence: the public address comes from the configuration.
  */
-export function createUploadAddresses(key: Uint8Array, publicUrl: () => string): UploadAddresses {
-  const sealFacts = (facts: UploadFacts): Buffer => {
-    const { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs } = facts;
-    return seal(key, { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs });
-  };
+export function createUploadAddresses(key: Uint8Array, publicUrl: () => string) {
+  const sealFacts = (facts: UploadFacts): Buffer => seal(key, { ...facts });
   return {
-    sign(facts) {
+    /** Returns an address below the public address, or one relative to the requested address. */
+    sign(facts: UploadFacts): string {
       const { projectId, buildAttemptId, artifactDigest, bytes, expiresAtMs } = facts;
       const query = new URLSearchParams({
         artifactDigest,
@@ -94,6 +84,8 @@ export function createUploadAddresses(key: Uint8Array, publicUrl: () => string):
       const path = fillPath(operationRow('builds.uploads.put'), { projectId, buildAttemptId });
       return `${publicUrl()}${path}?${query.toString()}`;
     },
-    isSigned: (facts, signature) => sameBytes(decode(signature), sealFacts(facts)),
+    /** Returns whether this control plane signed the address; the expiry is not checked. */
+    isSigned: (facts: UploadFacts, signature: string): boolean =>
+      sameBytes(decode(signature), sealFacts(facts)),
   };
 }

@@ -1,14 +1,10 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { formatJsonPointer } from '../../bytes/json/parse.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { type Answer, commonHeaders, ControlError, type RequestIssue } from './envelope.ts';
 import crypto from 'node:crypto';
-
-/** Returns whether If-Range allows the Range: only the current strong validator does (RFC 9110 §13.1.5). */
-export const ifRangeHolds = (header: string | undefined, etag: string): boolean =>
-  header === undefined || header.trim() === etag;
 
 /** Returns whether If-None-Match has this validator, strong or weak, or is `*` (RFC 9110 §13.1.2). */
 export const isUnchanged = (header: string | undefined, etag: string): boolean =>
@@ -69,11 +65,6 @@ function parseQuery(text: string): Record<string, string | string[]> {
   );
 }
 
-const checkIdempotencyKey = (key: string | undefined): RequestIssue[] => {
-  const { issues } = typePart('headers', idempotencyKeySchema, key);
-  return issues.map((issue) => ({ ...issue, path: '/headers/idempotency-key' }));
-};
-
 /** @throws ControlError `control.REQUEST_INVALID` with at most `maxIssues` of the issues */
 function refuseInvalid(faults: readonly RequestIssue[], maxIssues: number): void {
   if (faults.length === 0) return;
@@ -82,6 +73,9 @@ function refuseInvalid(faults: readonly RequestIssue[], maxIssues: number): void
   const message = `the request breaks ${all.length} rule(s) of the operation`;
   throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, maxIssues) });
 }
+
+const NO_QUERY = z.strictObject({});
+const HEADERS = z.object({ 'idempotency-key': idempotencyKeySchema });
 
 /**
  * Types all parts of a request except its body, and collects every fault.
@@ -92,21 +86,11 @@ export function validateHead(row: Operation, raw: RawRequest, maxIssues: number)
     throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
   const params = typePart('params', row.params, raw.params);
-  const query =
-    row.query === undefined ? refuseQuery(raw.query) : typePart('query', row.query, parseQuery(raw.query));
-  const key = row.idempotent ? checkIdempotencyKey(raw.idempotencyKey) : [];
+  const query = typePart('query', row.query ?? NO_QUERY, parseQuery(raw.query));
+  const headers = { 'idempotency-key': raw.idempotencyKey };
+  const key = row.idempotent ? typePart('headers', HEADERS, headers).issues : [];
   refuseInvalid([...params.issues, ...query.issues, ...key], maxIssues);
   return { params: params.value, query: query.value };
-}
-
-function refuseQuery(text: string): Typed {
-  const names = text === '' ? [] : Object.keys(parseQuery(text));
-  const issues = names.map((name) => ({
-    path: formatJsonPointer(['query', name]),
-    code: 'unrecognized_keys',
-    message: 'the operation has no such parameter',
-  }));
-  return { issues, value: {} };
 }
 
 /** Types a body. @throws ControlError `control.REQUEST_INVALID` */

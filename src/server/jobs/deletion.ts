@@ -2,11 +2,11 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import type { EvidenceBundle, EvidenceExport } from '../../contract/resources/evidence.ts';
 import type { OperationResource } from '../../contract/resources/operation.ts';
-import { DrillproofError } from '../../errors.ts';
 import { newOperationId, queueWork } from '../services/operations.ts';
 import { isEnd, nextVersion } from '../model/states.ts';
 import type { ExportRow, Job, Tx } from '../store/store.ts';
-import type { JobHandler, Sweep } from './handler.ts';
+import type { JobHandler } from './handler.ts';
+import { refusedError } from '../model/admin-context.ts';
 import type { ServerContext } from '../model/context.ts';
 
 export const BUNDLE_DELETION_KIND = 'evidence.bundle.delete';
@@ -68,9 +68,6 @@ export type ExportRef = { readonly organizationId: string; readonly evidenceExpo
 
 type Requested<T> = { readonly resource: T; readonly operation: OperationResource };
 
-const missingError = (id: string): DrillproofError =>
-  new DrillproofError('server.ADMIN_REFUSED', `${id} does not exist`);
-
 /**
  * Deletes a bundle. Its bytes are not served after this transaction, and queued work releases them; for a deleted bundle
  * that work is queued again.
@@ -82,7 +79,7 @@ export async function requestBundleDeletion(
   nowMs: number,
 ): Promise<Requested<EvidenceBundle>> {
   const row = await tx.bundles.lock(projectId, evidenceBundleId);
-  if (row === undefined) throw missingError(evidenceBundleId);
+  if (row === undefined) throw refusedError(`${evidenceBundleId} does not exist`);
   const isDeleted = row.resource.state === 'deleted';
   const deleted = { ...row.resource, state: 'deleted' as const, deletedAtMs: nowMs };
   const resource: EvidenceBundle = isDeleted ? row.resource : deleted;
@@ -120,7 +117,7 @@ export async function requestExportDeletion(
   nowMs: number,
 ): Promise<Requested<EvidenceExport>> {
   const row = await tx.exports.lock(organizationId, evidenceExportId);
-  if (row === undefined) throw missingError(evidenceExportId);
+  if (row === undefined) throw refusedError(`${evidenceExportId} does not exist`);
   const earlier = await findOperation(tx, row.resource);
   if (earlier !== undefined) return { resource: row.resource, operation: earlier };
   const operationId = newOperationId();
@@ -141,7 +138,6 @@ export async function requestExportDeletion(
   return { resource, operation: await queueWork(tx, work, nowMs) };
 }
 
-const MINUTE_MS = 60_000;
 const BATCH = 100;
 
 /** Deletes bundles whose `deleteAtMs` has passed; returns how many. */
@@ -195,7 +191,7 @@ export async function removeReleased(context: ServerContext, signal: AbortSignal
 }
 
 /** Much longer than any upload, so that bytes whose row is not yet written are never taken for orphans. */
-const ORPHANED_AFTER_MS = 24 * 60 * MINUTE_MS;
+const ORPHANED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Removes unfinished files of killed processes and releases blobs without a row; returns how many. `removeReleased` checks
@@ -214,9 +210,3 @@ export async function releaseOrphans(
   }
   return count;
 }
-
-export const listRetentionSweeps = (context: ServerContext): readonly Sweep[] => [
-  { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
-  { name: 'orphans', everyMs: ORPHANED_AFTER_MS, run: (signal) => releaseOrphans(context, signal) },
-  { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },
-];

@@ -7,7 +7,6 @@ import type { Job, OperationRow, Tx } from '../store/store.ts';
 import {
   type Deadline,
   isLate,
-  readDeadline,
   TIMED_OUT,
   type Abandoned,
   correlateError,
@@ -110,7 +109,7 @@ function begin(drive: Drive): Promise<Begun> {
     await handler.begin(tx, job, nowMs);
     if (job.attempt > options.maxAttempts)
       return { ended: await writeAbandon(tx, drive, running, WORKERS_LOST) };
-    return { deadlineAtMs: await readDeadline(handler, tx, job) };
+    return { deadlineAtMs: await handler.deadlineAtMs?.(tx, job) };
   });
 }
 

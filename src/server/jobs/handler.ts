@@ -106,15 +106,11 @@ export type Deadline = number | undefined;
 export const isOver = (deadlineAtMs: Deadline, nowMs: number): boolean =>
   deadlineAtMs !== undefined && deadlineAtMs <= nowMs;
 
-/** Reads the stored deadline of a job, which moves when a session is extended. */
-export const readDeadline = async ({ deadlineAtMs }: JobHandler, reads: Reads, job: Job): Promise<Deadline> =>
-  deadlineAtMs?.(reads, job);
-
 export const isLate = async (
   handler: JobHandler,
   reads: Reads,
   { job, nowMs }: { readonly job: Job; readonly nowMs: number },
-): Promise<boolean> => isOver(await readDeadline(handler, reads, job), nowMs);
+): Promise<boolean> => isOver(await handler.deadlineAtMs?.(reads, job), nowMs);
 
 // The pause before a store that does not answer at the deadline is read again.
 const READ_AGAIN_MS = 1_000;

@@ -1,13 +1,6 @@
 import { DrillproofError } from '../../errors.ts';
 import type { Job } from '../store/store.ts';
-import {
-  type Deadline,
-  isOver,
-  computePauseMs,
-  readDeadline,
-  type DriveOptions,
-  type JobHandler,
-} from './handler.ts';
+import { type Deadline, isOver, computePauseMs, type DriveOptions, type JobHandler } from './handler.ts';
 
 /** The reason why work must stop. `lost` means that the lease expired, so another worker may hold the job. */
 export type StopReason = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
@@ -32,7 +25,7 @@ async function renew(
   if (!(await store.renewJob({ operationId, fence, nowMs: now(), leaseMs }))) return { why: 'lost' };
   const row = await store.operations.find(organizationId, operationId);
   if (row?.resource.cancelRequestedAtMs !== undefined) return { why: 'cancelled' };
-  const deadlineAtMs = await readDeadline(handler, store, job);
+  const deadlineAtMs = await handler.deadlineAtMs?.(store, job);
   return isOver(deadlineAtMs, now()) ? { why: 'timed_out' } : { deadlineAtMs };
 }
 

@@ -1,16 +1,18 @@
+import { refusedError } from '../model/admin-context.ts';
 import type { ServerContext } from '../model/context.ts';
 import { isEnd, mayMove, nextVersion } from '../model/states.ts';
 import { deadlineOfTurn } from '../store/sessions.ts';
 import type { InProject, Tx, OperationRow } from '../store/store.ts';
-import { isOver, TIMED_OUT, type Abandoned, correlateError, type JobHandler, type Sweep } from './handler.ts';
+import { isOver, TIMED_OUT, type Abandoned, correlateError, type JobHandler } from './handler.ts';
 import { startOperation } from './drive.ts';
 import { abandonExport, EXPORT_KIND } from './export/content.ts';
 import { abandonRun } from './run/rerun.ts';
 import { abandonTurn } from './run/turn.ts';
 import type { OperationResource } from '../../contract/resources/operation.ts';
-import { DrillproofError } from '../../errors.ts';
 import { notFound } from '../http/envelope.ts';
 import { BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND } from './deletion.ts';
+
+type WorkRef = InProject & { readonly resourceId: string };
 
 // Resources past their deadline settle without a worker, when they are read and by the sweep (control API, States).
 type SettleContext = Pick<ServerContext, 'store' | 'now'>;
@@ -56,7 +58,7 @@ export const WORK: Readonly<Record<string, Work>> = {
 async function expireWork(
   tx: Tx,
   kind: string,
-  { organizationId, projectId, resourceId }: InProject & { readonly resourceId: string },
+  { organizationId, projectId, resourceId }: WorkRef,
   nowMs: number,
 ): Promise<void> {
   const work = WORK[kind];
@@ -79,8 +81,7 @@ export const createSettle = ({ store, now }: SettleContext) => ({
   session: ({ projectId, sessionId }: InProject & { readonly sessionId: string }) =>
     store.transaction((tx) => expireSession(tx, projectId, sessionId, now())),
   /** @param kind kind of the operation; other kinds have no deadline */
-  work: (kind: string, row: InProject & { readonly resourceId: string }) =>
-    store.transaction((tx) => expireWork(tx, kind, row, now())),
+  work: (kind: string, row: WorkRef) => store.transaction((tx) => expireWork(tx, kind, row, now())),
 });
 
 const BATCH = 100;
@@ -99,21 +100,15 @@ async function settleBatch(context: SettleContext): Promise<number> {
   return sessions.length + runs.length + turns.length;
 }
 
-const MINUTE_MS = 60_000;
-
-/** Settles sessions, runs and turns past their deadline, which reading them does too. */
-export const createDeadlineSweep = (context: SettleContext): Sweep => ({
-  name: 'deadlines',
-  everyMs: MINUTE_MS,
-  async run(signal) {
-    let settled = 0;
-    for (let batch = await settleBatch(context); batch > 0; batch = await settleBatch(context)) {
-      signal.throwIfAborted();
-      settled += batch;
-    }
-    return settled;
-  },
-});
+/** Settles sessions, runs and turns past their deadline, which reading them does too; returns how many. */
+export async function settleDue(context: SettleContext, signal: AbortSignal): Promise<number> {
+  let settled = 0;
+  for (let batch = await settleBatch(context); batch > 0; batch = await settleBatch(context)) {
+    signal.throwIfAborted();
+    settled += batch;
+  }
+  return settled;
+}
 
 // Deleted evidence is no longer served, so stopping a deletion would only keep its bytes.
 const NEVER_CANCELLED: readonly string[] = [BUNDLE_DELETION_KIND, EXPORT_DELETION_KIND];
@@ -144,8 +139,7 @@ export async function cancelOperation(
   if (row === undefined) throw notFound();
   check(row.resource);
   const { kind, state, cancelRequestedAtMs } = row.resource;
-  if (NEVER_CANCELLED.includes(kind))
-    throw new DrillproofError('server.ADMIN_REFUSED', 'a deletion cannot be cancelled');
+  if (NEVER_CANCELLED.includes(kind)) throw refusedError('a deletion cannot be cancelled');
   if (isEnd('operation', state) || cancelRequestedAtMs !== undefined) return row.resource;
   if (state === 'pending' && (await tx.jobs.removeWaiting(operationId, nowMs)))
     return cancelPending(tx, row, nowMs);

@@ -1,43 +1,36 @@
 import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
-import type { ExportSigning } from '../../evidence/export/pack-export.ts';
 import { sweepAttempts } from '../builds/drive-attempt.ts';
 import type { ServerContext } from '../model/context.ts';
-import { createBundleDeletionJob, createExportDeletionJob, listRetentionSweeps } from './deletion.ts';
+import {
+  createBundleDeletionJob,
+  createExportDeletionJob,
+  deleteDue,
+  releaseOrphans,
+  removeReleased,
+} from './deletion.ts';
 import type { ExportJobOptions } from './export/content.ts';
 import { createExportJob } from './export/export.ts';
 import type { JobHandler, Sweep } from './handler.ts';
 import { countPruned, prune } from './prune.ts';
-import { createDeadlineSweep } from './settle.ts';
-
-export const listBuiltInJobs = (options: ExportJobOptions): readonly JobHandler[] => [
-  createExportJob(options),
-  createExportDeletionJob(),
-  createBundleDeletionJob(),
-];
+import { settleDue } from './settle.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-export const listHousekeeping = (context: ServerContext): readonly Sweep[] => {
-  const { log } = context;
+function listSweeps(context: ServerContext): readonly Sweep[] {
   const onError = (error: unknown): void =>
-    log({ level: 'warn', event: 'builds.attempt.failed', facts: { sweep: 'build-attempts' }, error });
+    context.log({ level: 'warn', event: 'builds.attempt.failed', facts: { sweep: 'build-attempts' }, error });
+  const stalledMs = 10 * MINUTE_MS;
+  const clean = async (signal: AbortSignal) => countPruned(await prune(context, { signal }));
   return [
-    {
-      name: 'build-attempts',
-      everyMs: MINUTE_MS,
-      run: () => sweepAttempts(context, { stalledMs: 10 * MINUTE_MS, onError }),
-    },
-    createDeadlineSweep(context),
-    {
-      name: 'retention',
-      everyMs: HOUR_MS,
-      run: async (signal) => countPruned(await prune(context, { signal })),
-    },
+    { name: 'build-attempts', everyMs: MINUTE_MS, run: () => sweepAttempts(context, { stalledMs, onError }) },
+    { name: 'deadlines', everyMs: MINUTE_MS, run: (signal) => settleDue(context, signal) },
+    { name: 'retention', everyMs: HOUR_MS, run: clean },
+    { name: 'bundles-due', everyMs: MINUTE_MS, run: (signal) => deleteDue(context, signal) },
+    { name: 'orphans', everyMs: 24 * HOUR_MS, run: (signal) => releaseOrphans(context, signal) },
+    { name: 'released-blobs', everyMs: MINUTE_MS, run: (signal) => removeReleased(context, signal) },
   ];
-};
-
-type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined };
+}
 
 /**
  * Lists the work of every worker, with or without a runner: built-in jobs, and recurring work (docs/server/server.md).
@@ -48,14 +41,14 @@ type Signing = { readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | u
  * const context = { store, blobs, now: Date.now, log: () => undefined };
  * const { handlers, sweeps } = standardWork(context);
  */
-export function standardWork(context: ServerContext & Signing): {
+export function standardWork(context: ServerContext & Omit<ExportJobOptions, keyof ServerContext>): {
   readonly handlers: readonly JobHandler[];
   readonly sweeps: readonly Sweep[];
 } {
   const kind = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
   checkArguments({ context: kind }, { context });
   return {
-    handlers: listBuiltInJobs(context),
-    sweeps: [...listHousekeeping(context), ...listRetentionSweeps(context)],
+    handlers: [createExportJob(context), createExportDeletionJob(), createBundleDeletionJob()],
+    sweeps: listSweeps(context),
   };
 }

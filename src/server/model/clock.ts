@@ -21,7 +21,7 @@ const readSteadyMs = (): number => uptime() * 1000;
 
 const differ = (a: number, b: number): boolean => Math.abs(a - b) > SKEW_MS;
 
-type ClockStore = Pick<Store, 'clock' | 'recordClock'>;
+type ClockStore = Pick<Store, 'meta' | 'databaseMs' | 'transaction'>;
 
 /** Refuses a clock that cannot be right. @throws DrillproofError `server.CLOCK_JUMPED` */
 export async function assertClock(
@@ -29,7 +29,7 @@ export async function assertClock(
   nowMs: number,
   steadyMs = readSteadyMs(),
 ): Promise<void> {
-  const { record, databaseMs } = await store.clock();
+  const [record, databaseMs] = [await store.meta.clock(), await store.databaseMs?.()];
   const refuse = (why: string, atMs: number): never => {
     const message = `the clock of this machine shows ${isoTime(nowMs)}, and ${why} ${isoTime(atMs)}`;
     throw new DrillproofError('server.CLOCK_JUMPED', message);
@@ -46,7 +46,7 @@ export async function assertClock(
 
 /** Records the time as the right one, even if it is earlier than the recorded one. */
 export const recordTime = (store: ClockStore, seenMs: number, steadyMs = readSteadyMs()): Promise<unknown> =>
-  store.recordClock({ seenMs, steadyMs, boot });
+  store.transaction(({ meta }) => meta.recordClock({ seenMs, steadyMs, boot }));
 
 /**
  * Starts a clock, which runs until the signal aborts and ignores jumps of the clock of this machine, so that nothing expires by them. It follows the clock of
@@ -71,7 +71,7 @@ export async function startClock(
     return wallMs;
   };
   const beat = async (): Promise<void> => {
-    const { record: { seenMs } = { seenMs: 0 } } = await store.clock();
+    const { seenMs = 0 } = (await store.meta.clock()) ?? {};
     if (!differ(now(), seenMs)) good = { wallMs: now(), steadyMs: steady() };
     const usedMs = read();
     const byMs = now() - usedMs;

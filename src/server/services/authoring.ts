@@ -1,3 +1,4 @@
+import { defined } from '../../bytes/arguments.ts';
 import { nextVersion } from '../model/states.ts';
 import {
   type AuthoringSession,
@@ -71,11 +72,8 @@ function buildTurn(
     authoringSessionId,
     organizationId,
     projectId,
-    prompt: request.prompt,
-    effort: request.effort ?? turnDefaults.effort,
-    maxTurns: request.maxTurns ?? turnDefaults.maxTurns,
-    maxBudgetUsd: request.maxBudgetUsd ?? turnDefaults.maxBudgetUsd,
-    timeoutMs: request.timeoutMs ?? turnDefaults.timeoutMs,
+    ...turnDefaults,
+    ...defined(request),
     state: 'queued',
     ...facts,
   };

@@ -9,7 +9,13 @@ import {
 } from '../../contract/resources/build.ts';
 import { operations } from '../../contract/operations/operations.ts';
 import { newId } from '../model/ids.ts';
-import { driveAttempt, hasExpired, settleAttempt, type BuildWork } from '../builds/drive-attempt.ts';
+import {
+  driveAttempt,
+  hasExpired,
+  newAttempt,
+  settleAttempt,
+  type BuildWork,
+} from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import { preconditionFailed } from '../http/validate.ts';
@@ -26,27 +32,6 @@ type StoredUpload = z.infer<typeof storedSchema>;
 
 const { mediaType } = operations['builds.uploads.put'].content;
 
-function buildAttempt(change: Change, request: BuildUploadRequest, nowMs: number): BuildAttempt {
-  const { buildHash, artifactDigest, bytes, advanceEnvironmentId, expectedEnvironmentVersion } = request;
-  return {
-    schemaVersion: 1,
-    buildAttemptId: newId('attempt'),
-    organizationId: change.principal.organizationId,
-    projectId: change.projectId,
-    sourceKind: 'upload',
-    requestedBy: change.principal.tokenId,
-    state: 'awaiting_upload',
-    diagnostics: [],
-    sourceClosure: [],
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-    expectedBuildHash: buildHash,
-    expectedArtifactDigest: artifactDigest,
-    expectedBytes: bytes,
-    ...defined({ advanceEnvironmentId, expectedEnvironmentVersion }),
-  };
-}
-
 export type UploadWork = BuildWork & { readonly uploadTtlMs: number };
 
 async function beginUpload(
@@ -55,15 +40,24 @@ async function beginUpload(
   request: BuildUploadRequest,
   { now, uploadTtlMs }: UploadWork,
 ): Promise<StoredUpload> {
-  const { projectId, ifMatch } = change;
+  const { projectId, ifMatch, principal } = change;
   if (ifMatch !== undefined) throw preconditionFailed(); // a new resource has no ETag
-  const { advanceEnvironmentId } = request;
+  const { advanceEnvironmentId, expectedEnvironmentVersion } = request;
   if (advanceEnvironmentId !== undefined && !(await tx.environments.find(projectId, advanceEnvironmentId)))
     throw notFound();
   const nowMs = now();
   await assertQuota(tx, change, { uploadBytes: request.bytes }, nowMs);
-  const attempt = buildAttempt(change, request, nowMs);
-  const { organizationId, buildAttemptId } = attempt;
+  const { organizationId, tokenId: requestedBy } = principal;
+  const buildAttemptId = newId('attempt');
+  const facts = {
+    buildAttemptId,
+    requestedBy,
+    expectedBuildHash: request.buildHash,
+    expectedArtifactDigest: request.artifactDigest,
+    expectedBytes: request.bytes,
+    ...defined({ advanceEnvironmentId, expectedEnvironmentVersion }),
+  };
+  const attempt = newAttempt({ organizationId, projectId }, facts, nowMs);
   const expiresAtMs = nowMs + uploadTtlMs;
   const row = { organizationId, projectId, buildAttemptId, resource: attempt };
   await tx.buildAttempts.insert({ ...row, uploadExpiresAtMs: expiresAtMs });

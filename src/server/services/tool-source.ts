@@ -3,11 +3,11 @@ import { digestOf } from '../../bytes/hash.ts';
 import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { MAX_TOOL_SOURCE_BYTES, type ToolSource } from '../../contract/resources/build.ts';
-import { type BuildLock, type LockedPackage, parseBuildLock } from '../../evidence/build-lock.ts';
-import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import type { LockedPackage } from '../../evidence/build-lock.ts';
 import { findEntry, readEntry } from '../../evidence/bundle/part.ts';
-import { openZip, type ZipArchive } from '../../zip/read/open.ts';
+import type { ZipArchive } from '../../zip/read/open.ts';
 import type { Blobs } from '../blobs/blobs.ts';
+import { openBuild } from '../builds/check-build.ts';
 import { ControlError, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BuildRow, Store } from '../store/store.ts';
@@ -19,14 +19,6 @@ const corruptError = (part: string): ControlError =>
   new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${part}`);
 
 const TOO_LARGE = `the source has more than ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8`;
-
-/** Reads `build.json` of a stored archive, whose SHA-256 is the build hash. */
-async function readLock(archive: ZipArchive, buildHash: string): Promise<BuildLock> {
-  const entry = findEntry(archive, 'build.json');
-  const bytes = entry && (await readEntry(archive, entry, DEFAULT_LIMITS.documentBytes));
-  if (bytes === undefined || digestOf(bytes) !== buildHash) throw corruptError('build.json');
-  return parseBuildLock(bytes);
-}
 
 async function readSource(archive: ZipArchive, locked: LockedPackage): Promise<Uint8Array> {
   const entry = findEntry(archive, locked.source);
@@ -40,11 +32,10 @@ async function readSource(archive: ZipArchive, locked: LockedPackage): Promise<U
 
 function buildToolSource(build: BuildRow, locked: LockedPackage, source: Uint8Array): ToolSource {
   const { packageId, version, manifestHash, artifactHash, ui } = locked;
+  const { archive: _archive, ...ids } = build;
   return {
     schemaVersion: 1,
-    organizationId: build.organizationId,
-    projectId: build.projectId,
-    buildHash: build.buildHash,
+    ...ids,
     packageId,
     version,
     manifestHash,
@@ -67,8 +58,8 @@ export async function readToolSource(
   if (build.archive === undefined)
     throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
   return closeAfter(await blobs.open(build.archive.digest), async (blob) => {
-    const archive = await openZip(blob.access());
-    const lock = await readLock(archive, buildHash);
+    const { archive, lock, ...opened } = await openBuild(blob.access());
+    if (opened.buildHash !== buildHash) throw corruptError('build.json');
     const locked = lock.packages.find((candidate) => candidate.packageId === packageId);
     if (locked === undefined) throw notFound();
     return buildToolSource(build, locked, await readSource(archive, locked));

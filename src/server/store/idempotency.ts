@@ -3,26 +3,22 @@ import {
   column,
   defineTable,
   type Dialect,
-  findRow,
   inProject,
   insertRow,
   type RowOf,
+  createRowReads,
   createRowWrites,
   type Sql,
 } from './table.ts';
-
-const scope = {
-  ...inProject,
-  /** Name in the table of operations. */
-  operation: column.text,
-  idempotencyKey: column.text,
-};
 
 const requests = defineTable({
   name: 'idempotency',
   key: ['organizationId', 'projectId', 'operation', 'idempotencyKey'],
   columns: {
-    ...scope,
+    ...inProject,
+    /** Name in the table of operations. */
+    operation: column.text,
+    idempotencyKey: column.text,
     requestHash: column.digest,
     /** JSON text; empty only within the transaction that claims the key. */
     response: column.text,
@@ -31,10 +27,8 @@ const requests = defineTable({
     expiresAtMs: column.integer,
   },
 });
+/** Within the scope of its key, it means one request of any token (control API, Idempotency). */
 export type IdempotencyRow = RowOf<typeof requests>;
-
-/** Within this scope a key means one request of any token (control API, Idempotency). */
-export type IdempotencyScope = Pick<IdempotencyRow, keyof typeof scope>;
 
 const KEY = 'organization_id, project_id, operation, idempotency_key';
 // One statement, so that the database lets one of two simultaneous requests claim the key.
@@ -44,14 +38,7 @@ const CLAIM_AGAIN = `
     expires_at_ms = excluded.expires_at_ms
   WHERE idempotency.expires_at_ms <= excluded.created_at_ms`;
 
-const find = (sql: Sql, request: IdempotencyScope): Promise<IdempotencyRow | undefined> => {
-  const values = requests.key.map((name) => request[name]);
-  return findRow(sql, requests.toRow, requests.byKey, values);
-};
-
-export const createIdempotencyReads = (sql: Sql) => ({
-  idempotency: { find: (row: IdempotencyScope) => find(sql, row) },
-});
+export const createIdempotencyReads = (sql: Sql) => ({ idempotency: createRowReads(sql, requests) });
 
 export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
   idempotency: {
@@ -61,7 +48,9 @@ export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
      */
     claim: async (claim: IdempotencyRow): Promise<IdempotencyRow | undefined> => {
       if ((await insertRow(sql, requests, claim, { after: CLAIM_AGAIN })) > 0) return undefined;
-      const stored = await find(sql, claim);
+      const { organizationId, projectId, operation, idempotencyKey } = claim;
+      const { find } = createRowReads(sql, requests);
+      const stored = await find(organizationId, projectId, operation, idempotencyKey);
       if (stored !== undefined) return stored;
       throw new DrillproofError('control.UNAVAILABLE', 'the idempotency record was removed at the same time');
     },

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { fromHex, toHex } from '../../bytes/text/encoding.ts';
-import { defined } from '../../bytes/arguments.ts';
 import { DrillproofError } from '../../errors.ts';
 import { column, type Sql } from './table.ts';
 
@@ -13,8 +12,7 @@ const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NUL
 
 const recordSchema = z.object({ seenMs: z.number(), steadyMs: z.number(), boot: z.string() });
 /** The latest time of the control plane, with the steady time of the machine that wrote it and the name of its boot. */
-export type ClockRecord = z.infer<typeof recordSchema>;
-export type ClockState = { readonly record?: ClockRecord; readonly databaseMs?: number };
+type ClockRecord = z.infer<typeof recordSchema>;
 
 const INSERT = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO';
 
@@ -108,24 +106,26 @@ export async function readSecret(sql: Sql, name: string): Promise<Uint8Array> {
 
 const DATABASE_TIME = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms';
 
-/** Reads the record of the clock, and the time of a database that may be on another machine. */
-export async function readClock(sql: Sql, isShared: boolean): Promise<ClockState> {
-  const text = await readValue(sql, 'clock');
-  const [row] = isShared ? await sql.all(DATABASE_TIME) : [];
-  return defined({
-    record: text === undefined ? undefined : recordSchema.parse(JSON.parse(text)),
-    databaseMs: row && column.integer.read(row, 'ms'),
-  });
+/** Reads the time of a PostgreSQL database, which may be on another machine. */
+export async function readDatabaseTime(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql.all(DATABASE_TIME);
+  return row && column.integer.read(row, 'ms');
 }
 
-export const writeClock = (sql: Sql, record: ClockRecord): Promise<unknown> =>
-  sql.run(`${INSERT} UPDATE SET value = excluded.value`, 'clock', JSON.stringify(record));
+export const createMetaReads = (sql: Sql) => ({
+  meta: {
+    clock: async (): Promise<ClockRecord | undefined> => {
+      const text = await readValue(sql, 'clock');
+      return text === undefined ? undefined : recordSchema.parse(JSON.parse(text));
+    },
+    /** The time of the last backup of which the store knows; 0 for none. */
+    backupAtMs: async () => Number((await readValue(sql, 'backup_at_ms')) ?? 0),
+  },
+});
 
-const BACKUP_AT = 'backup_at_ms';
-
-export const readBackupTime = async (sql: Sql): Promise<number> =>
-  Number((await readValue(sql, BACKUP_AT)) ?? 0);
-
-export async function writeBackupTime(sql: Sql, atMs: number): Promise<void> {
-  await sql.run(`${INSERT} UPDATE SET value = excluded.value`, BACKUP_AT, String(atMs));
-}
+export const createMetaWrites = (sql: Sql) => ({
+  meta: {
+    recordClock: (record: ClockRecord) => writeValue(sql, 'clock', JSON.stringify(record)),
+    noteBackup: (atMs: number) => writeValue(sql, 'backup_at_ms', String(atMs)),
+  },
+});

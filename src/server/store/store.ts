@@ -6,17 +6,7 @@ import { createExportReads, createExportWrites } from './exports.ts';
 import { createIdempotencyReads, createIdempotencyWrites } from './idempotency.ts';
 import * as jobs from './jobs.ts';
 import { leaseRate, type RateLease, type RateShare } from './rates.ts';
-import {
-  readBackupTime,
-  writeBackupTime,
-  type ClockRecord,
-  type ClockState,
-  readClock,
-  readSecret,
-  readSchemaState,
-  type SchemaState,
-  writeClock,
-} from './meta.ts';
+import * as meta from './meta.ts';
 import { createRetentionReads, createRetentionWrites } from './retention.ts';
 import type { Dialect, Sql } from './table.ts';
 import { createTenantReads, createTenantWrites } from './tenants.ts';
@@ -44,6 +34,7 @@ const createReads = (sql: Sql) => ({
   ...createBlobReads(sql),
   ...createUsageReads(sql),
   ...createRetentionReads(sql),
+  ...meta.createMetaReads(sql),
 });
 export type Reads = ReturnType<typeof createReads>;
 
@@ -58,6 +49,7 @@ const createWrites = (sql: Sql, dialect: Dialect) => ({
   ...createIdempotencyWrites(sql, dialect),
   ...createBlobWrites(sql, dialect),
   ...createRetentionWrites(sql, dialect),
+  ...meta.createMetaWrites(sql),
 });
 
 /**
@@ -83,9 +75,9 @@ export type Store = Reads & {
   transaction<T>(work: (transaction: Tx) => Promise<T>): Promise<T>;
   /** 32 random bytes of this installation under a name, generated on first use. */
   secret(name: string): Promise<Uint8Array>;
-  schema(): Promise<SchemaState>;
-  clock(): Promise<ClockState>;
-  recordClock(record: ClockRecord): Promise<unknown>;
+  schema(): Promise<meta.SchemaState>;
+  /** The time of a shared database. */
+  readonly databaseMs?: () => Promise<number | undefined>;
   /** Claims the longest waiting job of these kinds, in its own transaction; a job whose lease ended waits again. */
   claimJob(claim: jobs.JobClaim): Promise<jobs.Job | undefined>;
   /** Extends the lease of a job; `false` when another worker holds it. */
@@ -94,10 +86,6 @@ export type Store = Reads & {
   readonly leaseRate?: (lease: RateLease) => Promise<RateShare>;
   /** The connections for changes, where there are several. */
   readonly pool?: () => PoolState;
-  /** Stores the time of a backup. */
-  noteBackup(atMs: number): Promise<void>;
-  /** The time of the last backup of which the store knows; 0 for none. */
-  lastBackupAtMs(): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -121,9 +109,7 @@ export function createSqlStore(database: Database): Store {
   const transactions = new WeakMap<Sql, Tx>(); // SQLite has one connection for all transactions
   return {
     ...createReads(reads),
-    schema: () => readSchemaState(reads, migrations),
-    clock: () => readClock(reads, isShared),
-    recordClock: (record) => transact((sql) => writeClock(sql, record)),
+    schema: () => meta.readSchemaState(reads, migrations),
     claimJob: (claim) => transact((sql) => jobs.claimJob(sql, dialect, claim)),
     renewJob: (renewal) => transact((sql) => jobs.renewJob(sql, renewal)),
     transaction: (work) =>
@@ -132,10 +118,11 @@ export function createSqlStore(database: Database): Store {
         transactions.set(sql, tx);
         return work(tx);
       }),
-    secret: (name) => transact((sql) => readSecret(sql, name)),
-    ...(isShared && { leaseRate: (lease: RateLease) => leaseRate(reads, lease) }),
-    noteBackup: (atMs) => transact((sql) => writeBackupTime(sql, atMs)),
-    lastBackupAtMs: () => readBackupTime(reads),
+    secret: (name) => transact((sql) => meta.readSecret(sql, name)),
+    ...(isShared && {
+      leaseRate: (lease: RateLease) => leaseRate(reads, lease),
+      databaseMs: () => meta.readDatabaseTime(reads),
+    }),
     ...(pool && { pool }),
     close,
   };

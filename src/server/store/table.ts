@@ -28,14 +28,12 @@ export type Dialect = {
   readonly reclaim?: (sql: Sql) => Promise<boolean>;
 };
 
-/** Runs work items one after the other; one that fails does not stop the next. */
-export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
-  };
+/** Sets the newest entry of a map, and removes the oldest beyond `maxKeys`. */
+export function setNewest<V>(map: Map<string, V>, key: string, value: V, maxKeys: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.keys().next();
+  if (map.size > maxKeys && oldest.done !== true) map.delete(oldest.value);
 }
 
 export type BlobRef = { readonly digest: Digest; readonly bytes: number };

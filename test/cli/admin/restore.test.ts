@@ -27,7 +27,7 @@ async function createToken(): Promise<string> {
 /** Changes the record of the clock, as an earlier start of this machine would have left it. */
 async function writeClock(seenMs: number): Promise<void> {
   const { store } = await openEmbedded(dir.path('data'));
-  await store.recordClock({ seenMs, steadyMs: 1, boot: 'an earlier start' });
+  await store.transaction(({ meta }) => meta.recordClock({ seenMs, steadyMs: 1, boot: 'an earlier start' }));
   await store.close();
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { warmPoolStates } from '../../../src/contract/resources/session.ts';
-import { createDeadlineSweep } from '../../../src/server/jobs/settle.ts';
+import { settleDue } from '../../../src/server/jobs/settle.ts';
 import { answerOf, EXTEND, extension, HOUR_MS, inProject, post } from '../change.ts';
 import { eachTest, storeBuild } from '../each-test.ts';
 import { expectEnvelope } from '../envelope.ts';
@@ -9,7 +9,7 @@ import { goodRunner, makeHeldRunner, queueRerun, queueTurn, makeRunner, makeWork
 
 const plane = eachTest(importWorlds, storeBuild);
 const signal = new AbortController().signal;
-const sweep = () => createDeadlineSweep({ store: plane.store, now: () => plane.clock.nowMs }).run(signal);
+const sweep = () => settleDue({ store: plane.store, now: () => plane.clock.nowMs }, signal);
 const read = async (rest: string) => (await (await ask(plane, inProject(rest), plane)).json()) as object;
 const LATE = { code: 'control.DEADLINE_EXCEEDED' };
 

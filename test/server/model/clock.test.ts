@@ -49,8 +49,9 @@ const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>
 const check = () => codeOf(assertClock(store, wallMs, steadyMs));
 /** Ends every process, and starts the machine again. */
 const reboot = async (offMs: number) => {
-  const { record } = await store.clock();
-  await store.recordClock({ ...record!, boot: 'an earlier start of this machine' });
+  const record = (await store.meta.clock())!;
+  const boot = 'an earlier start of this machine';
+  await store.transaction(({ meta }) => meta.recordClock({ ...record, boot }));
   wallMs += offMs;
   steadyMs = 5_000;
 };
@@ -87,7 +88,7 @@ it('a jump is logged once, is not recorded, and its end is logged', async () => 
     .poll(() => log)
     .toMatchObject([{ level: 'error', event: 'server.CLOCK_JUMPED', facts: { byMs: HOUR_MS } }]);
   pass(1_000);
-  await expect.poll(async () => (await store.clock()).record?.seenMs).toBe(wallMs - HOUR_MS);
+  await expect.poll(async () => (await store.meta.clock())?.seenMs).toBe(wallMs - HOUR_MS);
   wallMs -= HOUR_MS;
   await expect.poll(() => log).toMatchObject([{ event: 'server.CLOCK_JUMPED' }, { event: 'clock.right' }]);
 });
@@ -150,7 +151,7 @@ it('the clock of a shared database must agree', async () => {
     [wallMs + 30_001, 'server.CLOCK_JUMPED'],
     [wallMs - 30_001, 'server.CLOCK_JUMPED'],
   ] as const) {
-    const shared = { ...store, clock: async () => ({ databaseMs }) };
+    const shared = { ...store, databaseMs: async () => databaseMs };
     expect(await codeOf(assertClock(shared, wallMs, steadyMs))).toBe(code);
   }
 });

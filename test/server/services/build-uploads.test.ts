@@ -139,12 +139,8 @@ it('a replayed upload has the same expiry and a valid address', async () => {
   const [first, replayed] = [await send(), await send()];
   expect(replayed).toEqual(first);
   expect(replayed.attempt.buildAttemptId).not.toBe(other.attempt.buildAttemptId);
-  const record = await plane.store.idempotency.find({
-    organizationId: ORG,
-    projectId: PROJECT,
-    operation: 'builds.uploads.create',
-    idempotencyKey: 'key-00000001',
-  });
+  const key = [ORG, PROJECT, 'builds.uploads.create', 'key-00000001'] as const;
+  const record = await plane.store.idempotency.find(...key);
   const signature = new URL(first.uploadUrl, 'http://x').searchParams.get('signature') ?? '';
   expect(record?.response).not.toContain(signature);
   expect((await readAttempt(put(replayed.uploadUrl))).state).toBe('succeeded');

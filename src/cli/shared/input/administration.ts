@@ -76,7 +76,7 @@ export async function openData(
 ): Promise<Stores> {
   assertKnownVariables(cli.env);
   for (const folder of placesOf(cli.env, data).folders) await requireFolder(folder, mayBeAbsent);
-  return openStores(cli.env, data, { now: cli.now, ...readSettings({}, cli.env).opening, ...options });
+  return openStores(cli.env, data, { ...readSettings({}, cli.env).opening, ...options });
 }
 
 /** The options of long-running commands for their start. */

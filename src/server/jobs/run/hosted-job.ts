@@ -76,17 +76,6 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
 
   const warn = (event: string) => (error: unknown) => host.log({ level: 'warn', event, error });
 
-  const fail = (job: Job, reason: OperationError, spent?: Partial<P>): JobEnd => {
-    const error = correlateError(reason, job.operationId);
-    return {
-      error,
-      write: async (tx, nowMs) => {
-        if (spent !== undefined) await work.note(tx, job, spent, nowMs);
-        await abandon(tx, job, { state: 'failed', timedOut: false, error }, nowMs);
-      },
-    };
-  };
-
   const runIn = async (job: Job, { signal, progress }: JobContext, folder: Folder): Promise<JobEnd> => {
     const { operationId, attempt, traceparent } = job;
     const read = await work.read(host.store, job, host.graceMs);
@@ -107,7 +96,15 @@ export function createHostedJob<J extends RunnerJob, P extends object, S extends
       const row = { operationId, attempt, log: takeEnd(text) };
       await host.store.transaction((tx) => tx.runnerLogs.put(row)).catch(warn('worker.log.failed'));
     };
-    const refuse = (error: OperationError): JobEnd => fail(job, error, work.spent?.(reported));
+    const refuse = (reason: OperationError): JobEnd => {
+      const error = correlateError(reason, operationId);
+      const spent = work.spent?.(reported);
+      const write: JobWrite = async (tx, nowMs) => {
+        if (spent !== undefined) await work.note(tx, job, spent, nowMs);
+        await abandon(tx, job, { state: 'failed', timedOut: false, error }, nowMs);
+      };
+      return { error, write };
+    };
     try {
       const parsed = parseOutcome(
         work.outcome,

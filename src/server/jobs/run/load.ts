@@ -4,12 +4,10 @@ import { pathToFileURL } from 'node:url';
 import * as z from 'zod/mini';
 import { checkArguments, TEXT } from '../../../bytes/arguments.ts';
 import { typeValue } from '../../../contract/type-value.ts';
-import { DrillproofError } from '../../../errors.ts';
-import { createProgramRunner, readProgram } from './program.ts';
+import { createProgramRunner, readProgram, runnerError } from './program.ts';
 import { describeFirst, kindsSchema, type Runner } from './runner.ts';
 
-const configError = (message: string, cause?: unknown): DrillproofError =>
-  new DrillproofError('server.CONFIG_INVALID', message, { cause });
+const CODE = 'server.CONFIG_INVALID';
 
 const moduleSchema = z.looseObject({
   kinds: kindsSchema,
@@ -23,7 +21,7 @@ const moduleSchema = z.looseObject({
  */
 export function checkRunner(value: unknown, name: string): Runner {
   const { data, error } = typeValue(moduleSchema, value);
-  if (error !== undefined) throw configError(`the export "runner" of ${name}: ${describeFirst(error)}`);
+  if (error !== undefined) throw runnerError(CODE, `the export "runner" of ${name}: ${describeFirst(error)}`);
   const { kinds, run } = data;
   return { kinds: [...new Set(kinds)], run: async (job, context) => run.call(value, job, context) };
 }
@@ -45,12 +43,10 @@ export async function loadRunner(
 ): Promise<Runner> {
   checkArguments({ path: TEXT }, { path });
   const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined) throw configError(`the runner ${path} does not exist`);
+  if (stats === undefined) throw runnerError(CODE, `the runner ${path} does not exist`);
   if (stats.isDirectory()) return createProgramRunner(await readProgram(path, env));
   const module: object = await import(pathToFileURL(resolve(path)).href).catch((cause: unknown) => {
-    const reason =
-      cause instanceof Error ? `${cause.name}: ${cause.message.split('\n')[0] ?? ''}` : 'unknown';
-    throw configError(`the runner ${path} cannot be loaded: ${reason}`, cause);
+    throw runnerError(CODE, `the runner ${path} cannot be loaded`, cause);
   });
   return checkRunner('runner' in module ? module.runner : undefined, path);
 }

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { parseJson } from '../../../bytes/json/parse.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { typeValue } from '../../../contract/type-value.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { waitFor } from '../handler.ts';
 import {
   describeFirst,
   kindsSchema,
@@ -35,8 +35,10 @@ const MIN_SECRET_LENGTH = 8;
 // The settings of the worker, such as the password of its database, are not passed on.
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'];
 
-const runnerError = (code: Code, message: string, cause?: unknown): DrillproofError =>
-  new DrillproofError(code, cause instanceof Error ? `${message}: ${cause.message}` : message, { cause });
+export const runnerError = (code: Code, message: string, cause?: unknown): DrillproofError => {
+  const reason = cause instanceof Error ? `: ${cause.message.split('\n', 1).join('')}` : '';
+  return new DrillproofError(code, message + reason, { cause });
+};
 
 function parse<T>(bytes: Uint8Array, schema: z.ZodMiniType<T>, code: Code, name: string): T {
   let value: unknown;
@@ -127,11 +129,7 @@ async function launch({ command, folder: cwd, env }: Program, graceMs: number, f
   };
   guard.stdin.on('error', () => undefined);
   guard.once('exit', killUnlessEnded).once('error', killUnlessEnded);
-  const drain = async (ms: number): Promise<void> => {
-    const drained = new AbortController();
-    await Promise.race([closed, waitFor(ms, drained.signal)]);
-    drained.abort();
-  };
+  const drain = (ms: number) => Promise.race([closed, sleep(ms, undefined, { ref: false })]);
   return {
     outputs: [stdout, stderr],
     events,
@@ -291,12 +289,11 @@ export async function createProgramRunner(program: Program): Promise<Runner> {
       return await converse(program, redactor, (chunk) => tail.add(chunk), work);
     } catch (error) {
       if (!(error instanceof DrillproofError)) throw error;
-      const last = tail
+      const lines = tail
         .read()
         .trim()
-        .split(/\s*\n\s*/)
-        .slice(-OUTPUT_LINES)
-        .join(' | ');
+        .split(/\s*\n\s*/);
+      const last = lines.slice(-OUTPUT_LINES).join(' | ');
       const message = redactor.text(error.message);
       tail.add(Buffer.from(`drillproof: ${error.code}: ${message}\n`));
       const more = work !== undefined || last === '' ? '' : `; its last output: ${last.slice(-1_000)}`;

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type * as z from 'zod/mini';
 import { defined } from '../../../bytes/arguments.ts';
-import { canonicalBytes } from '../../../bytes/json/canonical.ts';
-import { digestOf } from '../../../bytes/hash.ts';
+import { canonicalJson } from '../../../bytes/json/canonical.ts';
 import type { RandomAccess } from '../../../bytes/random-access.ts';
 import { type HostedRun, runIdentitySchema } from '../../../contract/resources/run.ts';
 import type { OperationError } from '../../../contract/resources/operation.ts';
@@ -20,9 +19,8 @@ import {
   type RerunSuccess,
 } from './runner.ts';
 import { codeFacts, isCode } from '../../../codes/facts.ts';
-import { readPartFacts, type PartFacts } from '../../../evidence/bundle/part.ts';
 import { openFile } from '../../../node/evidence/file-access.ts';
-import { addBundle, storePart } from '../../services/part.ts';
+import { addBundle, type StoredPart, storePart } from '../../services/part.ts';
 import { holdBlobs } from '../../blobs/blobs.ts';
 
 type RunIdentity = NonNullable<HostedRun['identity']>;
@@ -208,14 +206,14 @@ const PART_IDS = [
 function assertEvidenceOf(
   run: HostedRun,
   result: RerunSuccess['result'],
-  { manifest, signed }: PartFacts,
+  { row: { resource }, run: evidenced }: StoredPart,
 ): void {
-  if (!signed) throw evidenceError('the part of the run is not signed');
+  if (!resource.signed || evidenced === undefined) throw evidenceError('the part of the run is not signed');
+  const facts = { ...evidenced, ...resource };
   const expected = { ...run, runId: run.request.runId };
-  const different = PART_IDS.find((name) => manifest[name] !== expected[name]);
+  const different = PART_IDS.find((name) => facts[name] !== expected[name]);
   if (different !== undefined) throw evidenceError(`${different} of the part does not match the run`);
-  const entry = manifest.objects.find(({ role }) => role === 'run-result');
-  if (entry?.digest !== digestOf(canonicalBytes(result)))
+  if (canonicalJson(evidenced.result) !== canonicalJson(result))
     throw evidenceError('the run result in the part does not match the returned result');
 }
 
@@ -226,13 +224,11 @@ async function store(
   access: RandomAccess,
 ): Promise<JobWrite> {
   if (blobs === undefined) throw new TypeError('a worker without blobs cannot store evidence');
-  const facts = await readPartFacts(access);
-  assertEvidenceOf(run, result, facts);
-  const { row } = await storePart({ blobs, now }, run, access);
+  const part = await storePart({ blobs, now }, run, access);
+  assertEvidenceOf(run, result, part); // the bytes of another part are an orphan, which a sweep removes
+  const { row } = part;
   const stored = await rows.bundles.find(run.projectId, run.evidenceBundleId);
-  const { manifestDigest } = row.resource;
-  if (manifestDigest !== facts.manifestDigest) throw evidenceError('the part changed while it was read');
-  if (stored !== undefined && stored.resource.manifestDigest !== manifestDigest)
+  if (stored !== undefined && stored.resource.manifestDigest !== row.resource.manifestDigest)
     throw evidenceError(`another bundle is stored as ${run.evidenceBundleId}`);
   return async (tx, nowMs) => {
     await holdBlobs(tx, blobs, [row.archive.digest]);

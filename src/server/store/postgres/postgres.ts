@@ -5,6 +5,7 @@ import { migrateNext } from '../meta.ts';
 import { translateDdl } from '../migrations.ts';
 import {
   buildClientConfig,
+  defaults,
   guardQuery,
   isConnectionError,
   buildMigrationConfig,
@@ -12,10 +13,10 @@ import {
   openPool,
   shareConnection,
   type Pg,
+  type PostgresOptions,
   wrapConnection,
   sqlState,
 } from './driver.ts';
-import { defaults, type PostgresOptions } from './options.ts';
 import type { Dialect, Sql } from '../table.ts';
 import { createSqlStore, type Store } from '../store.ts';
 import { setTimeout as sleep } from 'node:timers/promises';

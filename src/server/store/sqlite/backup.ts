@@ -6,7 +6,7 @@ import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
 import { errnoOf, ioError } from '../../../node/fs-errors.ts';
 import { writeDurably } from '../../../node/durable-file.ts';
-import { writeBackupTime } from '../meta.ts';
+import { createMetaWrites } from '../meta.ts';
 import { guard, loadSqlite, wrapDatabase } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
 
@@ -76,7 +76,7 @@ export async function noteSqliteBackup(path: string, atMs: number): Promise<void
   const database = guard(() => new DatabaseSync(path));
   try {
     guard(() => database.exec('PRAGMA busy_timeout = 5000;'));
-    await writeBackupTime(wrapDatabase(database), atMs);
+    await createMetaWrites(wrapDatabase(database)).meta.noteBackup(atMs);
   } finally {
     database.close();
   }

@@ -113,18 +113,6 @@ function rollback(database: DatabaseSync): void {
   }
 }
 
-async function transact<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  guard(() => database.exec('BEGIN IMMEDIATE'));
-  try {
-    const result = await work();
-    guard(() => database.exec('COMMIT'));
-    return result;
-  } catch (error) {
-    rollback(database);
-    throw error;
-  }
-}
-
 const RECLAIMED_PAGES = 256;
 
 /** Moves some of the last pages of the file into unused ones, and cuts it, while more than a tenth are unused. */
@@ -137,10 +125,7 @@ async function reclaim(sql: Sql): Promise<boolean> {
 }
 
 const isBusy = (error: unknown): boolean =>
-  error instanceof DrillproofError &&
-  error.cause instanceof Error &&
-  'errcode' in error.cause &&
-  (Number(error.cause.errcode) & 0xff) === 5;
+  error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
 
 /** Begins a transaction. SQLite would block this process while it waits for another one. */
 async function begin(database: DatabaseSync): Promise<void> {
@@ -166,11 +151,7 @@ const MAX_GROUP_MS = 20;
  * so one that fails undoes only itself. None is settled before the commit, not even a failure, which may depend on data
  * of an earlier one.
  */
-function groupCommits(database: DatabaseSync): {
-  transact<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when no transaction runs or waits. */
-  idle(): Promise<void>;
-} {
+function groupCommits(database: DatabaseSync) {
   const waiting: Member[] = [];
   let running: Promise<void> | undefined;
 
@@ -210,11 +191,12 @@ function groupCommits(database: DatabaseSync): {
   };
 
   return {
-    transact: (work) =>
-      new Promise((resolve, reject) => {
+    transact: <T>(work: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
         waiting.push({ run: () => runMember(database, work, { resolve, reject }), reject });
         running ??= runAll();
       }),
+    /** Resolves when no transaction runs or waits. */
     idle: () => running ?? Promise.resolve(),
   };
 }
@@ -240,16 +222,17 @@ async function runMember<T>(
   }
 }
 
-async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]): Promise<DatabaseSync> {
+async function openWriter(sqlite: Sqlite, path: string, steps: readonly string[]) {
   const database = guard(() => new sqlite.DatabaseSync(path));
   try {
     guard(() => database.exec(PRAGMAS));
     guard(() => checkIntegrity(database));
     const script = async (text: string): Promise<void> => guard(() => database.exec(text));
     const next = () => migrateNext(wrapDatabase(database), script, steps, CATALOG);
-    while (await transact(database, next));
+    const groups = groupCommits(database);
+    while (await groups.transact(next));
     guard(() => database.exec(LOG));
-    return database;
+    return { writer: database, groups };
   } catch (error) {
     database.close();
     throw error;
@@ -279,7 +262,7 @@ export async function openSqliteStore(
   const sqlite = await loadSqlite();
   const steps = options.migrations ?? migrations;
   await keepPrivate(path);
-  const writer = await openWriter(sqlite, path, steps);
+  const { writer, groups } = await openWriter(sqlite, path, steps);
   // Reads have a separate connection, so that they see only what is committed.
   const reader = guard(() => new sqlite.DatabaseSync(path, { readOnly: true }));
   reader.exec(BUSY_TIMEOUT);
@@ -287,7 +270,6 @@ export async function openSqliteStore(
   writer.exec('PRAGMA busy_timeout = 0;');
   const pause = createTurns();
   const sql = wrapDatabase(writer, pause);
-  const groups = groupCommits(writer);
   let closed: Promise<void> | undefined;
   return createSqlStore({
     reads: wrapDatabase(reader, pause),

@@ -17,7 +17,7 @@ import { mirrorDirectory } from '../../../../src/node/volume/mirror.ts';
 import { listen } from '../../../../src/server/listen.ts';
 import type { CreateExportInput } from '../../../../src/server/admin/exports.ts';
 import { nameBlob } from '../../../../src/server/blobs/blobs.ts';
-import { listBuiltInJobs } from '../../../../src/server/jobs/standard.ts';
+import { standardWork } from '../../../../src/server/jobs/standard.ts';
 import type { ExportJobOptions } from '../../../../src/server/jobs/export/content.ts';
 import { trustStore } from '../../../../src/trust/store.ts';
 import type { Signer } from '../../../../src/trust/key/signer.ts';
@@ -71,7 +71,8 @@ const create = (over: Partial<CreateExportInput> = {}) =>
     ...over,
   });
 const work = (over: Partial<ExportJobOptions> = {}) => {
-  const handlers = listBuiltInJobs({ ...plane, now: () => plane.clock.nowMs, ...over });
+  const context = { ...plane, now: () => plane.clock.nowMs, log: () => undefined };
+  const { handlers } = standardWork({ ...context, ...over });
   return makeWorker(plane, undefined, { handlers, maxAttempts: 3, retryMs: 1_000 }).workOnce();
 };
 const resource = async (): Promise<EvidenceExport> =>

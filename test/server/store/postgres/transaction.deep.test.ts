@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrillproofError } from '../../../../src/errors.ts';
 import { numberMarks } from '../../../../src/server/store/postgres/driver.ts';
-import type { PostgresOptions } from '../../../../src/server/store/postgres/options.ts';
+import type { PostgresOptions } from '../../../../src/server/store/postgres/driver.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/postgres.ts';
 import type { Store, Tx } from '../../../../src/server/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
