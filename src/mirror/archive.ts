@@ -131,7 +131,7 @@ export type Discovered = {
   /** Those that the archive lacks, before those that are read again. */
   readonly wishes: readonly Wish[];
   /** The number of exports in each state that prevents mirroring: generating, failed or deleted. */
-  readonly left: ReadonlyMap<string, number>;
+  readonly unavailable: ReadonlyMap<string, number>;
   /** Exports that the archive holds, and that are not read again. */
   readonly kept: number;
   /** The ids of the exports that the source has deleted, or is deleting. */
@@ -216,5 +216,5 @@ export async function discoverExports(
         ...defined({ expectManifest: item.expectManifest }),
       });
   }
-  return { wishes: [...wishes, ...again], left: unavailable, kept, deleted };
+  return { wishes: [...wishes, ...again], unavailable, kept, deleted };
 }

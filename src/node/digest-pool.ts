@@ -5,7 +5,7 @@ import type { EvidenceSource, OpenFile } from '../evidence/source.ts';
 import type { BundleReport } from '../verify/report.ts';
 import { createPartContext } from '../verify/part/context.ts';
 import type { Settings } from '../verify/options.ts';
-import { verifyArchive } from '../verify/part/part.ts';
+import { walkPart } from '../verify/part/part.ts';
 import type { PoolJob, VerifyPool } from './verify-pool.ts';
 
 /** Files from this size are hashed in threads. */
@@ -44,7 +44,7 @@ export async function verifyInThisThread(
 ): Promise<BundleReport> {
   const file = await source.open(path);
   try {
-    return await verifyArchive(wrap(file), createPartContext(settings, { listed }));
+    return (await walkPart(wrap(file), createPartContext(settings, { listed }))).report;
   } finally {
     await file.close();
     await nextTurn(); // so that answers of the threads, signals and timers are handled

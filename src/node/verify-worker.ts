@@ -4,7 +4,7 @@ import { DrillproofError } from '../errors.ts';
 import { trustStore } from '../trust/store.ts';
 import { createPartContext } from '../verify/part/context.ts';
 import { type Settings, resolveSettings } from '../verify/options.ts';
-import { verifyArchive } from '../verify/part/part.ts';
+import { walkPart } from '../verify/part/part.ts';
 import { directorySource } from './evidence/directory-source.ts';
 import type { PoolAnswer, PoolJob, PoolSettings } from './verify-pool.ts';
 
@@ -40,7 +40,8 @@ async function answer({ path, listed }: PoolJob, settings: Settings): Promise<Po
   try {
     const access = await source.open(path);
     try {
-      return { report: await verifyArchive(access, createPartContext(settings, { listed })) };
+      const { report } = await walkPart(access, createPartContext(settings, { listed }));
+      return { report };
     } finally {
       await access.close();
     }

@@ -82,9 +82,9 @@ describe('discoverExports', () => {
       { ...unfinished, evidenceExportId: idOf(4), state: 'failed', failureCode: 'control.EXPORT_TOO_LARGE' },
       row(5),
     ]);
-    const { wishes, left } = await discoverExports(client, PROJECT, {});
+    const { wishes, unavailable } = await discoverExports(client, PROJECT, {});
     expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 5].map(idOf));
-    expect(Object.fromEntries(left)).toEqual({ generating: 1, deleted: 1, failed: 1 });
+    expect(Object.fromEntries(unavailable)).toEqual({ generating: 1, deleted: 1, failed: 1 });
     const all = await discoverExports(client, PROJECT, { unfinished: true });
     expect(all.wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([1, 2, 5].map(idOf));
   });
@@ -109,9 +109,9 @@ describe('discoverExports', () => {
       return holdings.get(id) ?? 'missing';
     };
     const client = listExports([row(1), row(2), row(3, { deletion }), row(4, { updatedAtMs: 1 })]);
-    const { wishes, kept, left } = await discoverExports(client, PROJECT, { holdingOf });
+    const { wishes, kept, unavailable } = await discoverExports(client, PROJECT, { holdingOf });
     expect(wishes.map(({ evidenceExportId }) => evidenceExportId)).toEqual([4, 1].map(idOf));
-    expect([kept, Object.fromEntries(left)]).toEqual([1, { deleted: 1 }]);
+    expect([kept, Object.fromEntries(unavailable)]).toEqual([1, { deleted: 1 }]);
     expect(asked).toEqual([1, 2, 4].map((n) => [idOf(n), resource.manifestDigest]));
   });
 });

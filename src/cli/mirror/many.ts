@@ -176,9 +176,9 @@ async function handleAllDeleted(
   return { deletedAtSource };
 }
 
-const listGauges = ({ complete, failed, untried, kept, left, transfer }: ArchiveReport): Gauges => ({
+const listGauges = ({ complete, failed, untried, kept, unavailable, transfer }: ArchiveReport): Gauges => ({
   exports: ['Exports of the last run, by what happened.', { complete, failed, untried, kept }],
-  unavailable_exports: ['Exports that the source does not serve, by their state.', left],
+  unavailable_exports: ['Exports that the source does not serve, by their state.', unavailable],
   ...listTransfer(transfer),
 });
 

@@ -120,7 +120,7 @@ function formatMirrorCheck(check: MirrorCheck, to: string): string {
 
 export type Discovery = {
   readonly deleted?: readonly string[];
-  readonly left?: ReadonlyMap<string, number>;
+  readonly unavailable?: ReadonlyMap<string, number>;
   readonly kept?: number;
 };
 
@@ -137,7 +137,7 @@ type Outcome = Omit<ArchiveOutcome, 'failures'> & {
 export function buildArchiveReport(
   outcome: Outcome,
   mirrored: ArchiveReport['mirrored'],
-  { left = new Map<string, number>(), kept = 0 }: Discovery,
+  { unavailable = new Map<string, number>(), kept = 0 }: Discovery,
 ): ArchiveReport {
   const { exports, complete, untried, failures, moreFailures, codes } = outcome;
   return {
@@ -148,7 +148,7 @@ export function buildArchiveReport(
     failed: failures.length + moreFailures,
     untried,
     kept,
-    left: Object.fromEntries(left),
+    unavailable: Object.fromEntries(unavailable),
     mirrored,
     failures: failures.map(({ evidenceExportId, error }) => formatFailure(evidenceExportId, error)),
     codes: [...codes].toSorted(),
@@ -179,9 +179,9 @@ const findArchiveExit = ({ exports, kept, codes }: ArchiveReport): ExitCode =>
   exports + kept === 0 ? EXIT.unchecked : worstExit([EXIT.pass, ...codes.map(exitOfCode)]);
 
 function formatArchive(report: ArchiveReport): string {
-  const { exports, complete, failed, untried, kept, left, run, transfer, missing, failures } = report;
+  const { exports, complete, failed, untried, kept, unavailable, run, transfer, missing, failures } = report;
   const { deletedAtSource = [] } = report;
-  const states = Object.entries(left);
+  const states = Object.entries(unavailable);
   return [
     alignFacts([
       ['run', run === undefined ? undefined : `${run.name}, ${countNoun(run.workers.length, 'worker')}`],
@@ -190,7 +190,7 @@ function formatArchive(report: ArchiveReport): string {
         `${count(exports)}: ${count(complete)} ${missing ? 'examined' : 'complete'}, ${count(failed)} failed, ${count(untried)} untried`,
       ],
       [
-        'left',
+        'unavailable',
         states.length === 0 ? undefined : states.map(([state, times]) => `${times} ${state}`).join(', '),
       ],
       [

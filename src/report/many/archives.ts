@@ -27,7 +27,9 @@ export const archiveSchema = z.strictObject({
   failed: count,
   untried: count,
   kept: count.check(z.describe('exports that the archive holds by its inventory, and that were not read')),
-  left: z.record(z.string(), count).check(z.describe('exports that could not be mirrored, by their state')),
+  unavailable: z
+    .record(z.string(), count)
+    .check(z.describe('exports that could not be mirrored, by their state')),
   mirrored: z.array(
     z.strictObject({ evidenceExportId: evidenceExportIdSchema, manifestDigest: digestSchema }),
   ),

@@ -7,7 +7,8 @@ import type { WorldSession } from '../../contract/resources/session.ts';
 import { countArtifactBytes, type BundleManifest } from '../../evidence/bundle/manifest.ts';
 import type { BundleReport } from '../../verify/report.ts';
 import type { Listing } from '../../verify/part/context.ts';
-import { type VerifiedPart, verifyAndRead } from '../../verify/part/part.ts';
+import { resolvePartContext } from '../../verify/part/context.ts';
+import { type VerifiedPart, walkPart } from '../../verify/part/part.ts';
 import type { BundleRow, InProject, Tx } from '../store/store.ts';
 import {
   type AdminContext,
@@ -73,7 +74,10 @@ export async function storePart(
 ): Promise<StoredPart> {
   const expect = { organizationId, projectId };
   const { archive, resource, run } = await blobs.putVerified(access, async (copy) => {
-    const verified = await verifyAndRead(copy, { asOfMs: now(), expect, ...defined({ listed }) });
+    const verified = await walkPart(
+      copy,
+      resolvePartContext({ asOfMs: now(), expect, ...defined({ listed }) }),
+    );
     assertIntact(verified.report);
     return readFacts(verified, now());
   });

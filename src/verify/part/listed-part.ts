@@ -3,7 +3,7 @@ import type { EvidenceSource, SourceFile } from '../../evidence/source.ts';
 import { finding, findingsOf } from '../finding.ts';
 import type { Settings } from '../options.ts';
 import { createPartContext, type Listing } from './context.ts';
-import { buildUnreadReport, verifyArchive } from './part.ts';
+import { buildUnreadReport, walkPart } from './part.ts';
 import type { BundleReport, Finding } from '../report.ts';
 
 /** Verifies a part elsewhere, such as in a thread; `undefined` leaves it to be verified here. */
@@ -31,7 +31,7 @@ export async function verifyListedPart(
     place,
     async () =>
       verifyPart?.(path, listed) ??
-      closeAfter(await source.open(path), (access) => verifyArchive(access, part)),
+      closeAfter(await source.open(path), async (access) => (await walkPart(access, part)).report),
     (findings) => buildUnreadReport(findings, part),
   );
 }

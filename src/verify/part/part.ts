@@ -52,20 +52,13 @@ type PartContent = {
  */
 export async function verifyPart(access: RandomAccess, options: VerifyPartOptions): Promise<BundleReport> {
   checkArguments({ access: ACCESS, options: OBJECT }, { access, options });
-  return (await verifyAndRead(access, options)).report;
+  return (await walkPart(access, resolvePartContext(options))).report;
 }
-
-/** `verifyPart` with settings that are checked already, once for thousands of parts. */
-export const verifyArchive = async (access: RandomAccess, part: PartContext): Promise<BundleReport> =>
-  (await readArchive(access, part)).report;
-
-/** `verifyPart` for callers that need the documents of an intact part too. */
-export const verifyAndRead = (access: RandomAccess, options: VerifyPartOptions): Promise<VerifiedPart> =>
-  readArchive(access, resolvePartContext(options));
 
 export type VerifiedPart = { readonly report: BundleReport; readonly content: PartContent };
 
-async function readArchive(access: RandomAccess, part: PartContext): Promise<VerifiedPart> {
+/** `verifyPart` with options that are checked already, once for thousands of parts, and with the documents of the part. */
+export async function walkPart(access: RandomAccess, part: PartContext): Promise<VerifiedPart> {
   const { listed } = part;
   // A file of the wrong size is not the part. It could be huge, so it is not read.
   if (listed !== undefined && listed.row.bytes !== String(access.size))

@@ -1,5 +1,13 @@
 import { countBytes } from '../sources.ts';
-import type { Ask, Describe, Help, KeyFile, WorkerMessage, Request, Start } from '../worker/messages.ts';
+import type {
+  Ask,
+  Describe,
+  StartHelper,
+  KeyFile,
+  WorkerMessage,
+  Request,
+  Start,
+} from '../worker/messages.ts';
 import { explainFailure } from './elements.ts';
 
 declare const WORKER_CODE: string;
@@ -63,7 +71,7 @@ export function startSession(
   const first = start();
   const ports = Array.from({ length: countHelpers(request) }, () => {
     const { port1, port2 } = new MessageChannel();
-    start().postMessage({ kind: 'help', port: port2 } satisfies Help, [port2]);
+    start().postMessage({ kind: 'helper', port: port2 } satisfies StartHelper, [port2]);
     return port1;
   });
   first.postMessage({ kind: 'start', request, ports } satisfies Start, ports);

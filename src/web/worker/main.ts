@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { createPartContext } from '../../verify/part/context.ts';
 import { type Settings, resolveSettings } from '../../verify/options.ts';
-import { verifyArchive } from '../../verify/part/part.ts';
+import { walkPart } from '../../verify/part/part.ts';
 import {
   type Ask,
   type Describe,
   packFailure,
-  type Help,
+  type StartHelper,
   type HelperSettings,
   type PartAnswer,
   type PartJob,
@@ -38,8 +38,8 @@ function countRead(bytes: number): void {
 
 let result: VerifiedRequest | undefined;
 
-addEventListener('message', ({ data }: MessageEvent<Start | Help | Ask | Describe>) => {
-  if (data.kind === 'help') serveParts(data.port);
+addEventListener('message', ({ data }: MessageEvent<Start | StartHelper | Ask | Describe>) => {
+  if (data.kind === 'helper') serveParts(data.port);
   else if (data.kind === 'start') void start(data);
   else if (data.kind === 'describe') describe(data);
   else if (result !== undefined) void answer(data, result);
@@ -99,7 +99,8 @@ function serveParts(port: MessagePort): void {
 async function answerJob({ id, path, blob, listed }: PartJob, settings: Settings): Promise<PartAnswer> {
   try {
     const access = blobAccess(blob, { path, onRead: countRead });
-    return { id, report: await verifyArchive(access, createPartContext(settings, { listed })) };
+    const { report } = await walkPart(access, createPartContext(settings, { listed }));
+    return { id, report };
   } catch (error) {
     return { id, failure: packFailure(error) };
   }

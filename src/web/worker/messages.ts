@@ -30,7 +30,7 @@ export type Start = {
   readonly ports: readonly MessagePort[];
 };
 /** Starts another worker with the port at which parts arrive. */
-export type Help = { readonly kind: 'help'; readonly port: MessagePort };
+export type StartHelper = { readonly kind: 'helper'; readonly port: MessagePort };
 
 /** The first message to another worker. */
 export type HelperSettings = { readonly asOfMs: number; readonly trusted?: Trusted };

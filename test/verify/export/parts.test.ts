@@ -6,7 +6,7 @@ import { shareMembers } from '../../../src/verify/export/parts.ts';
 import type { BundleReport } from '../../../src/verify/report.ts';
 import { createPartContext } from '../../../src/verify/part/context.ts';
 import { resolveSettings } from '../../../src/verify/options.ts';
-import { verifyArchive } from '../../../src/verify/part/part.ts';
+import { walkPart } from '../../../src/verify/part/part.ts';
 import { verifyExport } from '../../../src/verify/export/export.ts';
 import { openZip } from '../../../src/zip/read/open.ts';
 import { makeExport, makeTrust, NOW, pack } from '../../support/evidence.ts';
@@ -68,7 +68,7 @@ it('the reports on the parts of an export are complete, and share equal members'
   const { parts } = await verifyExport(zipSource(await openZip(memoryAccess(bytes))), {
     ...options,
     async verifyPart(path, listed) {
-      const report = await verifyArchive(
+      const { report } = await walkPart(
         memoryAccess(sample.files[path]!),
         createPartContext(resolveSettings(options), { listed }),
       );
