@@ -36,7 +36,7 @@ const common = {
 const INSIDE = new Set(['zod', 'commander', 'yaml']);
 const packages = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
-/** Bundles the command, so that each command loads only its code, and the thread. A test replaces `#platform`. */
+/** Bundles the command, so that each command loads only its code, and the thread. */
 async function buildCommand(): Promise<Metafile> {
   const { metafile } = await build({
     ...common,
@@ -45,7 +45,7 @@ async function buildCommand(): Promise<Metafile> {
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
     conditions: ['drillproof:source'],
-    external: ['#platform', ...packages.filter((name) => !INSIDE.has(name))],
+    external: packages.filter((name) => !INSIDE.has(name)),
   });
   writeNotices('dist/cli', [metafile]);
   return metafile;

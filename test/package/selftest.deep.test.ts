@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { selftestReportSchema } from '../../docs/make/selftest-report.ts';
@@ -13,44 +12,24 @@ import { readVectors } from '../vectors/read.ts';
 const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
 const folder = await makeFolder();
 
-const formatDataUrl = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
-
-/** A module that redirects `#platform` of the built command to the primitives of browsers. */
-function formatHook(): string {
-  const portable = pathToFileURL(join(MAIN, '../../bytes/platform-portable.js')).href;
-  const resolveHook = `export const resolve = (name, context, next) =>
-    name === '#platform' ? { url: ${JSON.stringify(portable)}, shortCircuit: true } : next(name, context);`;
-  return formatDataUrl(
-    `import { register } from 'node:module'; register(${JSON.stringify(formatDataUrl(resolveHook))});`,
-  );
-}
-const PORTABLE = ['--import', formatHook()];
-
-const run = (args: readonly string[], flags: readonly string[] = []) =>
-  spawnSync(process.execPath, [...flags, MAIN, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+const run = (args: readonly string[]) =>
+  spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 });
 
 // Other tests run the sources; only this one runs the vectors on the bundled files.
-test.each([
-  ['node', []],
-  ['portable', PORTABLE],
-])(
-  'the built command passes every vector in every way with the primitives %s',
-  (platform, flags) => {
-    const { status, stdout } = run(['selftest', '--json'], flags);
-    const report = selftestReportSchema.parse(JSON.parse(stdout));
-    expect(report.failures).toEqual([]);
-    expect(status).toBe(0);
-    expect(Object.fromEntries(report.kinds.map(({ kind, cases }) => [kind, cases]))).toEqual(COUNTS);
-    for (const { kind, cases, ways, passed } of report.kinds) {
-      const names = CASE_KINDS[kind]?.ways ?? [];
-      expect(ways).toEqual(names.map((way) => `${way} (${platform})`));
-      expect(passed).toBe(cases * ways.length);
-    }
-  },
-  120_000,
-);
+test('the built command passes every vector in every way', () => {
+  const { status, stdout } = run(['selftest', '--json']);
+  const report = selftestReportSchema.parse(JSON.parse(stdout));
+  expect(report.failures).toEqual([]);
+  expect(status).toBe(0);
+  expect(Object.fromEntries(report.kinds.map(({ kind, cases }) => [kind, cases]))).toEqual(COUNTS);
+  for (const { kind, cases, ways, passed } of report.kinds) {
+    const names = CASE_KINDS[kind]?.ways ?? [];
+    expect(ways).toEqual(names.map((way) => `${way} (node)`));
+    expect(passed).toBe(cases * ways.length);
+  }
+}, 120_000);
 
-test('an error of the primitives, which are in a separate file, is not an internal error of the built command', () => {
+test('an error of the primitives is not an internal error of the built command', () => {
   const offCurve = readVectors('trust-stores').cases.find(({ id }) => id === 'key-off-curve');
   const { base64 } = z.object({ base64: z.string() }).parse(offCurve?.input);
   const path = join(folder, 'trust.json');

@@ -58,6 +58,7 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     .description('Show and verify what an archive of mirrors contains, and accept known damage.')
     .examples({
       'what the archive holds': 'drillproof archive list ./archive',
+      'find mirrors that are missing, extra or exchanged': 'drillproof archive verify ./archive',
     });
   archive
     .command('list')

@@ -34,6 +34,7 @@ export function defineExplainCommand(command: CliCommand, cli: Cli): void {
     )
     .examples({
       'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
+      'what a word of a report means': 'drillproof explain intact',
       'what a check proves': 'drillproof explain part.bytes',
       'every code': 'drillproof explain',
     });

@@ -23,6 +23,7 @@ export function defineGateCommand(command: CliCommand, cli: Cli): void {
     )
     .examples({
       'a mirror, under a policy': 'drillproof gate ./mirror --policy policy.yaml --trust trust.json',
+      'under the default policy': 'drillproof gate ./mirror --trust trust.json',
       'an export at a control plane, once it is generated':
         'drillproof gate evexp_0123456789ab --url http://127.0.0.1:8080 --project prj_0123456789ab --wait 30m --policy policy.yaml --trust trust.json',
       'text in the log, JSON in a file':

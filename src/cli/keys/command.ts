@@ -22,6 +22,8 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
   keys.description('Make signing keys, and manage trust stores: the keys that you trust.').examples({
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
+    'show whom you trust': 'drillproof keys list trust.json',
+    'revoke it': `drillproof keys revoke ${KEY} --trust trust.json`,
   });
   keys
     .command('generate')
@@ -40,6 +42,8 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
       'trust a key': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
       'the key of a gate, for its summaries':
         'drillproof keys add gate.pub.pem --issuer https://ci.example/gate --purpose summary --trust gates.json',
+      'for one project only, until a day':
+        'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
       'all keys that an issuer publishes':
         'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
     })
@@ -61,6 +65,7 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     .perform(SET, async (options, keyId: string) => (await load()).set(cli, keyId, options))
     .examples({
       'set the end of a key': `drillproof keys set ${KEY} --not-after 2026-12-31T23:59:59.999Z --trust trust.json`,
+      'remove the end': `drillproof keys set ${KEY} --not-after none --trust trust.json`,
     })
     .addHelpText('after', SET_MORE);
   keys
