@@ -23,6 +23,7 @@ export async function createProgram(argv: readonly string[], cli: Cli): Promise<
     .showSuggestionAfterError(false)
     .exitOverride()
     .addHelpText('after', EPILOGUE)
+    .configureHelp({ subcommandDescription: summarize })
     .configureOutput({
       writeOut: (text) => void cli.stdout.write(text),
       writeErr: (text) => void cli.stderr.write(text),
@@ -52,6 +53,12 @@ async function addCommands(program: CliCommand, argv: readonly string[], cli: Cl
     if (name === called) (await load())(command, cli);
   }
 }
+
+/** The first clause of a description: `verify a ledger offline`. */
+const summarize = (command: Command): string => {
+  const text = command.summary() || command.description();
+  return `${text[0]?.toLowerCase() ?? ''}${text.slice(1).split(/[.:;]/, 1)[0] ?? ''}`;
+};
 
 const formatSentence = (summary: string): string => `${summary[0]!.toUpperCase()}${summary.slice(1)}.`;
 

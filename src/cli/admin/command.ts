@@ -45,9 +45,7 @@ nothing.`;
 
 const defineImport = (command: CliCommand, cli: Cli): CliCommand =>
   command
-    .description(
-      'Import environments, sessions, runs and authoring sessions in one transaction: all of them, or none.',
-    )
+    .description('Import worlds, runs and authoring sessions: all of them in one transaction, or none.')
     .argument('<file>', 'import file; - for standard input')
     .perform(DATA, async (options, path: string) => {
       const bytes = await readInput(path, MAX_IMPORT_BYTES, cli);
@@ -187,7 +185,7 @@ async function backup(cli: Cli, options: OptionsOf<typeof BACKUP>): Promise<void
 const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description(
-      'Hash every stored blob that a row names, and list blobs that no row names. It changes nothing and may run next to a server.',
+      'Hash every stored blob that a row names. Blobs that no row names are listed. It changes nothing and may run next to a server.',
     )
     .perform(DATA, async (options) => {
       const report = await withProgress(cli, 'checked', 'blobs', ({ update: onProgress }) =>
@@ -258,70 +256,43 @@ function formatCheck({ blobs, bytes, intact, awaitingRemoval, findings }: CheckR
   return rows.length === 0 ? lines : `${lines}\n${formatTable(['CODE', 'BLOB', 'SIZE'], rows)}`;
 }
 
-type Row = readonly [summary: string, define: (command: CliCommand, cli: Cli) => CliCommand];
-type Group = readonly [summary: string, description: string, rows: Readonly<Record<string, Row>>];
+type Define = (command: CliCommand, cli: Cli) => CliCommand;
+type Group = readonly [description: string, rows: Readonly<Record<string, Define>>];
 
-const COMMANDS: Readonly<Record<string, Row | Group>> = {
+const COMMANDS: Readonly<Record<string, Define | Group>> = {
   org: [
-    'organizations',
     'Create organizations and set their entitlements.',
-    {
-      create: ['create an organization', defineOrganization],
-      entitle: ['limit what it may use', defineEntitlement],
-    },
+    { create: defineOrganization, entitle: defineEntitlement },
   ],
-  project: [
-    'projects',
-    'Create projects.',
-    { create: ['create a project of an organization', defineProject] },
-  ],
+  project: ['Create projects.', { create: defineProject }],
   token: [
-    'tokens',
     'Create, list, rotate and revoke tokens.',
     {
-      create: ['create a token, shown once', defineTokenCreate],
-      list: ['list the tokens of an organization', defineTokenList],
-      rotate: ['replace a token by a new one', defineTokenRotate],
-      revoke: ['revoke a token, or all of an organization', defineTokenRevoke],
+      create: defineTokenCreate,
+      list: defineTokenList,
+      rotate: defineTokenRotate,
+      revoke: defineTokenRevoke,
     },
   ],
-  import: ['import worlds, runs and authoring sessions', defineImport],
+  import: defineImport,
   operation: [
-    'queued work',
     'Cancel queued work, and show what a runner printed.',
-    {
-      cancel: ['cancel an operation', defineCancel],
-      log: ['print the log of its runner', defineOperationLog],
-    },
+    { cancel: defineCancel, log: defineOperationLog },
   ],
   ingest: [
-    'store evidence and builds',
     'Store evidence and builds.',
-    {
-      bundle: ['store a part', defineBundle],
-      export: ['store an export', defineExport],
-      build: ['store a build archive', defineBuild],
-      'local-report': ['store a local report', defineLocalReport],
-    },
+    { bundle: defineBundle, export: defineExport, build: defineBuild, 'local-report': defineLocalReport },
   ],
-  export: [
-    'exports',
-    'Generate exports.',
-    { create: ['request an export of stored evidence', defineExportCreate] },
-  ],
-  delete: [
-    'deletion',
-    'Delete bundles and exports.',
-    { bundle: ['delete a bundle', defineDeleteBundle], export: ['delete an export', defineDeleteExport] },
-  ],
-  retention: ['show and set how long ended rows stay', defineRetention],
-  prune: ['remove rows by the rules of the retention', definePrune],
-  sweep: ['do due work if no worker runs', defineSweep],
-  migrate: ['update the schema of the store', defineMigrate],
-  backup: ['copy the store while the server runs', defineBackup],
-  check: ['hash every stored blob', defineCheck],
-  'restore-check': ['list what a restore brought back', defineRestoreCheck],
-  clock: ['compare or confirm the time', defineClock],
+  export: ['Generate exports.', { create: defineExportCreate }],
+  delete: ['Delete bundles and exports.', { bundle: defineDeleteBundle, export: defineDeleteExport }],
+  retention: defineRetention,
+  prune: definePrune,
+  sweep: defineSweep,
+  migrate: defineMigrate,
+  backup: defineBackup,
+  check: defineCheck,
+  'restore-check': defineRestoreCheck,
+  clock: defineClock,
 };
 
 export function defineAdminCommand(admin: CliCommand, cli: Cli): void {
@@ -333,16 +304,15 @@ export function defineAdminCommand(admin: CliCommand, cli: Cli): void {
       'and a token': 'drillproof admin token create --organization org_0123456789ab --all-projects',
       'store evidence to serve': 'drillproof admin ingest export ./export',
     });
-  for (const [name, [summary, ...row]] of Object.entries(COMMANDS)) {
-    const command = admin.command(name).summary(summary);
-    if (row.length === 1) row[0](command, cli);
+  for (const [name, row] of Object.entries(COMMANDS)) {
+    const command = admin.command(name);
+    if (typeof row === 'function') row(command, cli);
     else addGroup(command, row, cli);
   }
 }
 
-function addGroup(group: CliCommand, [description, rows]: readonly [string, Group[2]], cli: Cli): void {
-  for (const [name, [summary, define]] of Object.entries(rows))
-    define(group.command(name).summary(summary), cli);
+function addGroup(group: CliCommand, [description, rows]: Group, cli: Cli): void {
+  for (const [name, define] of Object.entries(rows)) define(group.command(name), cli);
   const line = `drillproof admin ${group.name()} ${Object.keys(rows)[0]} --help`;
   group.description(description).examples({ 'show the options of a command': line });
 }

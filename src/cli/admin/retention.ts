@@ -44,7 +44,7 @@ const DRY_RUN = option('--dry-run', 'count the rows that nothing keeps now, and 
 export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description(
-      'Remove ended rows by the rules of the retention now, as workers do every hour, and return unused bytes of the file of the store.',
+      'Remove ended rows by the rules of the retention now. Workers do it every hour. Unused bytes of the file of the store are returned.',
     )
     .perform([...DATA, DRY_RUN], async (options) => {
       const { dryRun = false } = options;

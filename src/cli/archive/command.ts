@@ -62,16 +62,14 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     });
   archive
     .command('list')
-    .summary('show the inventory of an archive, now or at a time')
     .description('Show the inventory of an archive. Its chain is verified; no mirror is read.')
     .argument('<place>', PLACE)
     .perform(LIST, (options, place: string) => list(cli, place, options))
     .examples({ 'what it held on a day': 'drillproof archive list ./archive --at 2026-06-30 --json' });
   archive
     .command('verify')
-    .summary('compare an archive with its inventory')
     .description(
-      'Verify the chain of the inventory, and that every mirror in it exists with its manifest. Parts are not read.',
+      'Compare an archive with its inventory: its chain is verified, and every mirror must exist with its manifest. Parts are not read.',
     )
     .argument('<place>', PLACE)
     .perform(VERIFY, (options, place: string) => verify(cli, place, options))
@@ -82,7 +80,6 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     });
   archive
     .command('pack')
-    .summary('write each mirror as one file')
     .description(
       'Write each mirror of an archive as one ZIP, for media with few inodes. Every digest is verified in the written file.',
     )
@@ -94,7 +91,6 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
     });
   archive
     .command('acknowledge')
-    .summary('accept damage that cannot be repaired')
     .description('Record damage that the last scrub found as known, while exactly this is seen.')
     .argument('<place>', PLACE)
     .argument('<file>', 'name of a mirror, or of a file in it: evexp_…/receipts/….json')
@@ -110,10 +106,9 @@ export function defineArchiveCommand(archive: CliCommand, cli: Cli): void {
 function defineRowCommands(archive: CliCommand, cli: Cli): void {
   const id = 'evexp_0123456789ab';
   const why = '--by "Ana Ruiz" --reason "case 812"';
-  const define = (name: keyof typeof ROWS, summary: string, description: string) =>
+  const define = (name: keyof typeof ROWS, description: string) =>
     archive
       .command(name)
-      .summary(summary)
       .description(description)
       .argument('<place>', PLACE)
       .argument('<export>', 'id of the export')
@@ -121,15 +116,10 @@ function defineRowCommands(archive: CliCommand, cli: Cli): void {
         changeRow(cli, ROWS[name], { place, evidenceExportId }, options),
       )
       .examples({ 'an export': `drillproof archive ${name} ./archive ${id} ${why}` });
-  define(
-    'hold',
-    'prevent that a mirror is removed',
-    'Put a hold on a mirror. No command of drillproof removes it until the hold is released.',
-  );
-  define('release', 'release the hold of a mirror', 'Release the hold of a mirror, and record who did.');
+  define('hold', 'Put a hold on a mirror. No command of drillproof removes it until the hold is released.');
+  define('release', 'Release the hold of a mirror, and record who did.');
   define(
     'remove',
-    'remove a mirror on purpose, with a record',
     'Remove a mirror, unless a hold or the lock of the storage prevents it. The inventory keeps who and why.',
   );
 }

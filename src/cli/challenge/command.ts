@@ -59,7 +59,6 @@ export function defineChallengeCommand(challenge: CliCommand, cli: Cli): void {
     });
   challenge
     .command('issue')
-    .summary('sign a challenge with a random seed')
     .description('Sign a challenge with a random seed, and add it to the ledger. The run must use the seed.')
     .perform(ISSUE, (options) => issue(cli, options))
     .examples({
@@ -68,14 +67,12 @@ export function defineChallengeCommand(challenge: CliCommand, cli: Cli): void {
     });
   challenge
     .command('list')
-    .summary('show the challenges of a ledger')
     .description('Show the challenges of a ledger. No signature is verified.')
     .argument('<ledger>', 'the ledger; - for standard input')
     .perform(STANDARD, (_options, path: string) => list(cli, path))
     .examples({ 'what was issued': 'drillproof challenge list challenges.jsonl' });
   challenge
     .command('verify')
-    .summary('verify a ledger')
     .description(
       'Verify a ledger offline: who signed each challenge, and that none is missing before the last.',
     )

@@ -63,7 +63,6 @@ export function defineDsseCommand(dsse: CliCommand, cli: Cli): void {
     });
   dsse
     .command('create')
-    .summary('sign a part or the list of an export')
     .description('Verify a part, or the list of an export, and sign it in a DSSE envelope.')
     .argument('<path>', 'part archive, folder of an export, or a ZIP of it')
     .perform(CREATE, (options, path: string) => createEnvelope(cli, path, options))
@@ -74,7 +73,6 @@ export function defineDsseCommand(dsse: CliCommand, cli: Cli): void {
     });
   dsse
     .command('verify')
-    .summary('verify an envelope about a part or export')
     .description('Verify offline that a DSSE envelope names a part or export, and who signed it.')
     .argument('<envelope>', 'the envelope; - for standard input')
     .perform(VERIFY, (options, path: string) => verifyEnvelopeFile(cli, path, options))

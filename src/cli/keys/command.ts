@@ -27,14 +27,12 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
   });
   keys
     .command('generate')
-    .summary('make a signing key')
     .description('Make a P-256 signing key. Keep the private key secret, and publish the public key.')
     .perform(GENERATE, async (options) => (await load()).generate(cli, options))
     .examples({ 'make a key pair': 'drillproof keys generate --out key.pem' });
   keys
     .command('add')
     .alias('import')
-    .summary('add public keys to a trust store')
     .description('Add public keys to a trust store, which is created if it does not exist.')
     .argument('<keys>', 'public key as PEM or JWK, a JWK Set, or a certificate as PEM; - for standard input')
     .perform(ADD, async (options, path: string) => (await load()).add(cli, path, options))
@@ -50,7 +48,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     .addHelpText('after', ADD_MORE);
   keys
     .command('list')
-    .summary('show the keys of a trust store')
     .description('Show the keys of a trust store and what each is valid for.')
     .argument('<trust>', 'trust store; - for standard input')
     .perform(STANDARD, async (_options, path: string) => (await load()).list(cli, path))
@@ -59,7 +56,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     });
   keys
     .command('set')
-    .summary('change when and for what a key is trusted')
     .description('Change when and for what a key of a trust store is valid.')
     .argument(...NAMED_KEY)
     .perform(SET, async (options, keyId: string) => (await load()).set(cli, keyId, options))
@@ -70,7 +66,6 @@ export function defineKeysCommand(keys: CliCommand, cli: Cli): void {
     .addHelpText('after', SET_MORE);
   keys
     .command('revoke')
-    .summary('revoke a key')
     .description('Revoke a key. It stays in the trust store, so that its signatures are reported as revoked.')
     .argument(...NAMED_KEY)
     .perform(REVOKE, async (options, keyId: string) => (await load()).revoke(cli, keyId, options))

@@ -48,7 +48,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
   });
   policy
     .command('init')
-    .summary('write the default policy to a file')
     .description('Write the default policy to a file, as YAML with comments or as JSON.')
     .argument('[output]', 'file to write, .yaml or .json; - for standard output', 'policy.yaml')
     .perform([...QUIET, FORCE], async (options, file: string) => {
@@ -63,9 +62,8 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     });
   policy
     .command('check')
-    .summary('list every mistake in a policy')
     .description(
-      'List every mistake in a policy and what it extends, and warn about rules that cannot hold or fail.',
+      'List every mistake in a policy and what it extends: also rules that cannot hold or cannot fail.',
     )
     .argument('<file>', 'policy in JSON or YAML; - for standard input')
     .perform(CHECK, (options, file: string) => check(cli, file, options))
@@ -75,8 +73,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     });
   policy
     .command('explain')
-    .summary('explain a policy in words')
-    .description('Explain in words what a policy requires, what it waives, and what it does not require.')
+    .description('Explain a policy in words: what it requires, what it waives, and what it does not require.')
     .argument('[file]', 'policy in JSON or YAML; - for standard input (default: the default policy)')
     .perform(READ, (options, file: string | undefined) => explain(cli, file, options))
     .examples({
@@ -84,8 +81,9 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     });
   policy
     .command('diff')
-    .summary('say what became stricter or weaker')
-    .description('Compare what two policies require and accept, and say which past decisions would change.')
+    .description(
+      'Compare two policies: what became stricter or weaker, and which past decisions would change.',
+    )
     .argument('<before>', 'policy in JSON or YAML')
     .argument('<after>', 'policy in JSON or YAML')
     .perform(DIFF, (options, before: string, after: string) => diffPolicies(cli, before, after, options))
@@ -96,7 +94,6 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     });
   policy
     .command('test')
-    .summary('apply a policy to cases with expected answers')
     .description('Apply a policy to cases, and list the differences from the expected answers.')
     .argument('<file>', 'policy in JSON or YAML')
     .argument('<cases>', 'inputs and expected answers, in JSON or YAML')

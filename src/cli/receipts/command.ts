@@ -43,14 +43,12 @@ export function defineReceiptsCommand(receipts: CliCommand, cli: Cli): void {
     });
   receipts
     .command('list')
-    .summary('show the receipts of mirrors, without a verdict')
     .description('Show the receipts of every mirror, oldest first. Nothing is verified.')
     .argument('<path>', PLACE)
     .perform(STANDARD, (_options, path: string) => list(cli, path))
     .examples({ 'of a mirror': 'drillproof receipts list ./mirror' });
   receipts
     .command('verify')
-    .summary('verify the chain of receipts of each mirror')
     .description('Verify the receipts of every mirror offline: each by itself, and their chain.')
     .argument('<path>', PLACE)
     .perform(VERIFY, (options, path: string) => verify(cli, path, options))

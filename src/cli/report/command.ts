@@ -18,8 +18,9 @@ export function defineReportCommand(report: CliCommand, cli: Cli): void {
   });
   report
     .command('show', { isDefault: true })
-    .summary('show many reports over time as a page (default)')
-    .description('Show many reports over time as a page: verdicts, bytes, and keys with their expiry.')
+    .description(
+      'Show many reports over time as a page (default): verdicts, bytes, and keys with their expiry.',
+    )
     .argument('<file...>', 'reports in JSON, signed or not')
     .perform(HISTORY, (options, files: readonly string[]) => showHistory(cli, files, options))
     .examples({
@@ -28,7 +29,6 @@ export function defineReportCommand(report: CliCommand, cli: Cli): void {
     .addHelpText('after', HISTORY_MORE);
   report
     .command('verify')
-    .summary('verify a chain of signed reports')
     .description('Verify signed reports offline: each signature, their order, gaps, and replaced reports.')
     .argument('<file...>', 'envelopes, oldest first')
     .perform(CHAIN, (options, files: readonly string[]) => verifyChain(cli, files, options))

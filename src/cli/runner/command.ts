@@ -34,8 +34,7 @@ export function defineRunnerCommand(runner: CliCommand, cli: Cli): void {
   runner.description('Try a runner without a control plane.').examples(examples);
   runner
     .command('test')
-    .summary('do one job of each kind')
-    .description('Do one job of each kind with a runner, in a control plane that exists only for the test.')
+    .description('Do one job of each kind with a runner. Its control plane exists only for the test.')
     .argument('<path>', 'module, or folder with runner.json')
     .perform(TEST, async ({ timeout }, path: string) => {
       const trials = await tryRunner(cli, await loadRunner(path, cli.env), timeout * 1_000);

@@ -70,7 +70,6 @@ export function defineVsaCommand(command: CliCommand, cli: Cli): void {
   });
   command
     .command('verify')
-    .summary('verify a summary')
     .description('Verify a summary offline: who signed it, and whether it states what you expect.')
     .argument('<summary>', 'the envelope; - for standard input')
     .perform(VERIFY, (options, path: string) => verify(cli, path, options))
@@ -81,7 +80,6 @@ export function defineVsaCommand(command: CliCommand, cli: Cli): void {
     .addHelpText('after', MORE);
   command
     .command('sign')
-    .summary('add a signature to a summary')
     .description('Add the signature of another key of the same verifier to the bytes of a summary.')
     .argument('<summary>', 'the envelope')
     .perform(SIGN, (options, path: string) => sign(cli, path, options))
