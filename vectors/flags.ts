@@ -26,7 +26,7 @@ export const FLAGS = {
   Decimal: 'Numbers as text are read with signs, leading zeros or exponents, or are squeezed into a double.',
   DecompressionBomb: 'A few bytes expand without bound.',
   Deflate: 'Sound compressed data is not decoded, or unsound data is.',
-  Depth: 'Nesting is not bounded, so that the stack overflows, or a depth of judgement is taken for another.',
+  Depth: 'Nesting is not bounded, so that the stack overflows, or a depth of counted is taken for another.',
   DeviceName: 'A name is a device of Windows, whatever follows it.',
   DirectoryCount:
     'The number or size of directory entries is believed, or not looked at, so that an entry is hidden.',

@@ -53,7 +53,7 @@ export const accepts = <V extends z.ZodMiniType>(valid: V) => z.union([valid, in
 /** Accepted, with nothing more to say of it. */
 export const plainlyValidSchema = z.strictObject({ verdict: z.literal('valid') });
 
-/** What is expected of a judgement: its result, and every code that it utters, warnings and facts included. */
+/** What is expected of a counted: its result, and every code that it utters, warnings and facts included. */
 export const judgementSchema = <const R extends readonly string[]>(results: R) =>
   z.strictObject({
     verdict: z.enum(['valid', 'invalid']),
@@ -67,7 +67,7 @@ export const refused = (code: Code): { verdict: 'invalid'; code: Code } => ({ ve
 /** Distinct and sorted, as `codes` stand in the files. */
 export const sortedCodes = (codes: readonly Code[]): Code[] => [...new Set(codes)].toSorted();
 
-/** The results of a judgement with which the evidence must not be taken for good. */
+/** The results of a counted with which the evidence must not be taken for good. */
 const BAD: ReadonlySet<string> = new Set(['failed', 'incomplete', 'invalid']);
 
 export const judged = <R extends string>(result: R, codes: readonly Code[]) => ({

@@ -43,10 +43,10 @@ KINDS = {"hex": hexadecimal, "identifiers": identifier}
 
 def main(folder):
     case = json.loads((Path(folder) / "case.json").read_text(encoding="utf-8"))
-    judge = KINDS.get(case["kind"])
-    if case["protocol"] != 1 or judge is None:
+    verify = KINDS.get(case["kind"])
+    if case["protocol"] != 1 or verify is None:
         return UNSUPPORTED
-    exit_code, found = judge(case)
+    exit_code, found = verify(case)
     print(json.dumps(found))
     return exit_code
 

@@ -14,9 +14,7 @@ const leafSchema = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const changeSchema = z.strictObject({
   change: z.enum(['appeared', 'vanished', 'changed']),
   way: z.array(z.string()).check(z.describe('members, and for items of lists a JSON array of their names')),
-  judgement: z
-    .boolean()
-    .check(z.describe('false for times, wordings and values that follow from the results')),
+  counted: z.boolean().check(z.describe('false for times, wordings and values that follow from the results')),
   before: optionalMember(leafSchema),
   after: optionalMember(leafSchema),
 });
@@ -42,7 +40,7 @@ export function diffReports(before: JsonValue, after: JsonValue): ReportDiff {
   return {
     schemaVersion: 1,
     kind: 'report-diff',
-    equal: changes.every(({ judgement }) => !judgement),
+    equal: changes.every(({ counted }) => !counted),
     changes,
   };
 }
@@ -65,16 +63,16 @@ function listOneSided(before: Tree | undefined, after: Tree | undefined, way: st
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
   const side = after === undefined ? 'before' : 'after';
   if (tree === undefined) return [];
-  return [{ change, way, judgement: isJudgement(way), ...defined({ [side]: leafOf(tree) }) }];
+  return [{ change, way, counted: isCounted(way), ...defined({ [side]: leafOf(tree) }) }];
 }
 
 function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
   if (before === after) return [];
   const shown = defined({ before: leafOf(before), after: leafOf(after) });
-  return [{ change: 'changed', way, judgement: isJudgement(way), ...shown }];
+  return [{ change: 'changed', way, counted: isCounted(way), ...shown }];
 }
 
-const isJudgement = (way: readonly string[]): boolean => !way.some((step) => NOT_RESULTS.has(step));
+const isCounted = (way: readonly string[]): boolean => !way.some((step) => NOT_RESULTS.has(step));
 
 const leafOf = (tree: Tree | undefined): Leaf | undefined => (isBranch(tree) ? undefined : tree);
 
@@ -133,8 +131,8 @@ const TIME = /(?:^asOf|At)Ms$/;
 
 export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions = {}): string {
   const page = pageOf(options);
-  const [results, others] = [true, false].map((judgement) =>
-    changes.filter((change) => change.judgement === judgement),
+  const [results, others] = [true, false].map((counted) =>
+    changes.filter((change) => change.counted === counted),
   ) as [Change[], Change[]];
   const lines = [
     equal

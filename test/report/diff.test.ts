@@ -38,10 +38,10 @@ const otherValue = (value: JsonValue): JsonValue => {
 };
 
 const MIRRORED = { appeared: 'vanished', vanished: 'appeared', changed: 'changed' } as const;
-const mirrored = ({ change, way, judgement, before, after }: Change): Change => ({
+const mirrored = ({ change, way, counted, before, after }: Change): Change => ({
   change: MIRRORED[change],
   way,
-  judgement,
+  counted,
   ...(after !== undefined && { before: after }),
   ...(before !== undefined && { after: before }),
 });
@@ -82,7 +82,7 @@ describe('the difference of two reports', () => {
     const less = json(exportReport({ parts: [part(1), part(3)] }));
     const more = json(exportReport({ parts: [part(3), part(2), part(1)] }));
     const { changes } = diffReports(less, more);
-    expect(changes).toMatchObject([{ change: 'appeared', judgement: true }]);
+    expect(changes).toMatchObject([{ change: 'appeared', counted: true }]);
     expect(changes[0]?.way[1]).toContain('evidence_000000000002');
   });
 
@@ -95,7 +95,7 @@ describe('the difference of two reports', () => {
   it('reports only the kind for a part and an export', () => {
     const { changes } = diffReports(json(part(1)), json(exportReport()));
     expect(changes).toEqual([
-      { change: 'changed', way: ['kind'], judgement: true, before: 'bundle', after: 'export' },
+      { change: 'changed', way: ['kind'], counted: true, before: 'bundle', after: 'export' },
     ]);
   });
 

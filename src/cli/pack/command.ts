@@ -62,17 +62,13 @@ export function definePackCommand(command: CliCommand, cli: Cli): void {
 type RoleSpec = { readonly path: string; readonly role: ObjectRole };
 
 const RUN_HELP = `
-RUN.json describes the bundle; --example makes one to change. It contains the
-result of the run, or names the file with it. DIR contains the objects. The
-result may omit stateHash, evidenceHash and trajectoryHash: they are computed
-from the objects with those roles.
-
-Every id is its prefix and 12 to 32 characters of 0-9 a-z; runId is run_ and 6
-to 96 characters of A-Z a-z 0-9 _ -. The result has the fields of "result" of a
-hosted run in the control API. For a rerun add "rerunOfHostedRunId", and
-"original" with "trial", "trialCount", "attempt" and "attemptLimit" of the run
-that it reproduces. RUN.json and the result are never objects, even in DIR; the
-result becomes objects/run-result.json.
+RUN.json describes the bundle, as docs/schemas/run-file.v1.schema.json says;
+--example makes one to change. It contains the result of the run, or names the
+file with it, which becomes objects/run-result.json. DIR contains the objects;
+RUN.json and the result are never objects, even in DIR. The result may omit
+stateHash, evidenceHash and trajectoryHash: they are computed from the objects
+with those roles. For a rerun add "rerunOfHostedRunId", and "original" with the
+counters of the run that it reproduces.
 
 A signed bundle has a result and exactly one object of each of the roles
 evidence, state and trajectory. Other roles are log, screenshot, video and file.`;

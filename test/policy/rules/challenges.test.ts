@@ -47,7 +47,7 @@ const ledgerOf = (
   findings: [],
 });
 const WINDOW = { fromAtMs: createdAtMs - 10 * MINUTE, throughAtMs: createdAtMs + 10 * MINUTE };
-const judge = (
+const statesOf = (
   reports: readonly BundleReport[],
   ledger: ChallengeLedger | undefined,
   rules: object = { answered: 'once' },
@@ -76,56 +76,56 @@ test('signers.timestamp holds for a bundle whose every statement has a timestamp
 });
 
 test('a bundle that answers its challenge in time passes, at both ends', () => {
-  expect(judge([good()], ledgerOf([challenge()]))).toEqual(['passed']);
+  expect(statesOf([good()], ledgerOf([challenge()]))).toEqual(['passed']);
   const late = challenge({ expiresAtMs: createdAtMs + MINUTE - 1 });
-  expect(judge([good()], ledgerOf([late]))[0]).toBe('failed');
-  expect(judge([good()], ledgerOf([challenge({ issuedAtMs: createdAtMs + 1000 })]))).toEqual(['passed']);
-  expect(judge([good()], ledgerOf([challenge({ issuedAtMs: createdAtMs + 1001 })]))[0]).toBe('failed');
-  expect(judge([stampedAt(createdAtMs - 1000)], ledgerOf([challenge()]))).toEqual(['passed']);
-  expect(judge([stampedAt(createdAtMs - 1001)], ledgerOf([challenge()]))[0]).toBe('failed');
-  expect(judge([stampedAt(undefined)], ledgerOf([challenge()]))[0]).toBe('failed');
+  expect(statesOf([good()], ledgerOf([late]))[0]).toBe('failed');
+  expect(statesOf([good()], ledgerOf([challenge({ issuedAtMs: createdAtMs + 1000 })]))).toEqual(['passed']);
+  expect(statesOf([good()], ledgerOf([challenge({ issuedAtMs: createdAtMs + 1001 })]))[0]).toBe('failed');
+  expect(statesOf([stampedAt(createdAtMs - 1000)], ledgerOf([challenge()]))).toEqual(['passed']);
+  expect(statesOf([stampedAt(createdAtMs - 1001)], ledgerOf([challenge()]))[0]).toBe('failed');
+  expect(statesOf([stampedAt(undefined)], ledgerOf([challenge()]))[0]).toBe('failed');
 });
 
 test('a bundle with another seed, drill, build or issuer of the challenge answers nothing', () => {
   for (const over of [{ seed: '43' }, { drillId: 'other' }, { buildHash: digest('other') }])
-    expect(judge([good()], ledgerOf([challenge(over)]))).toHaveLength(3);
+    expect(statesOf([good()], ledgerOf([challenge(over)]))).toHaveLength(3);
   const rules = { answered: 'once', issuers: ['somebody'] };
-  expect(judge([good()], ledgerOf([challenge()]), rules)).toHaveLength(2);
-  expect(judge([good()], ledgerOf([challenge()]), { ...rules, issuers: ['auditor'] })).toEqual(['passed']);
+  expect(statesOf([good()], ledgerOf([challenge()]), rules)).toHaveLength(2);
+  expect(statesOf([good()], ledgerOf([challenge()]), { ...rules, issuers: ['auditor'] })).toEqual(['passed']);
 });
 
 test('a discarded run leaves its challenge unanswered, whatever its outcome was', () => {
   const discarded = challenge({ seed: '43', sequence: 2, expiresAtMs: AS_OF - 1 });
-  expect(judge([good()], ledgerOf([challenge(), discarded]))).toEqual([
+  expect(statesOf([good()], ledgerOf([challenge(), discarded]))).toEqual([
     'failed',
     'challenge 2: it was not answered',
   ]);
   const open = challenge({ seed: '43', sequence: 2, expiresAtMs: AS_OF });
-  expect(judge([good()], ledgerOf([challenge(), open]))).toEqual([
+  expect(statesOf([good()], ledgerOf([challenge(), open]))).toEqual([
     'not_checked',
     'challenge 2: it can still be answered',
   ]);
   const outside = challenge({ seed: '43', sequence: 2, issuedAtMs: WINDOW.fromAtMs - 1 });
-  expect(judge([good()], ledgerOf([challenge(), outside]))).toEqual(['passed']);
+  expect(statesOf([good()], ledgerOf([challenge(), outside]))).toEqual(['passed']);
   const failed = stampedAt(createdAtMs + MINUTE, 1, { outcome: { ...good().outcome!, verdict: 'failed' } });
-  expect(judge([failed], ledgerOf([challenge()]))).toEqual(['passed']);
+  expect(statesOf([failed], ledgerOf([challenge()]))).toEqual(['passed']);
 });
 
 test('a challenge that was answered twice fails, and an unverified bundle leaves it open', () => {
   const twice = [good(), stampedAt(createdAtMs + MINUTE, 2)];
-  expect(judge(twice, ledgerOf([challenge()]))).toEqual([
+  expect(statesOf(twice, ledgerOf([challenge()]))).toEqual([
     'failed',
     'challenge 1: it was answered more than once',
   ]);
   const unread = stampedAt(createdAtMs + MINUTE, 1, { verdict: 'incomplete', provenance: 'claimed' });
-  const [state, ...subjects] = judge([unread], ledgerOf([challenge({ expiresAtMs: AS_OF - 1 })]));
+  const [state, ...subjects] = statesOf([unread], ledgerOf([challenge({ expiresAtMs: AS_OF - 1 })]));
   expect([state, subjects.length]).toEqual(['not_checked', 2]);
 });
 
 test('without a valid ledger, and for a single part, nothing is decided for good', () => {
-  expect(judge([good()], undefined)[0]).toBe('not_checked');
-  expect(judge([good()], ledgerOf([challenge()], 'not_checked'))[0]).toBe('not_checked');
-  expect(judge([good()], ledgerOf([challenge()], 'invalid'))[0]).toBe('failed');
+  expect(statesOf([good()], undefined)[0]).toBe('not_checked');
+  expect(statesOf([good()], ledgerOf([challenge()], 'not_checked'))[0]).toBe('not_checked');
+  expect(statesOf([good()], ledgerOf([challenge()], 'invalid'))[0]).toBe('failed');
   const policy = policyOf(documentOf({ challenge: { answered: 'once' } }));
   const alone = evaluate([inputOf(good())], policy, { asOfMs: AS_OF, ledger: ledgerOf([challenge()]) });
   expect(stateOf(alone, 'challenge.answered')).toBe('not_checked');

@@ -19,7 +19,7 @@ import {
 import { isExhaustive } from '../../support/deep.ts';
 
 type Files = Record<string, Uint8Array>;
-type Judgement = BundleReport | ExportReport | DrillproofError;
+type Result = BundleReport | ExportReport | DrillproofError;
 
 const PART = 'parts/evidence_000000000001.zip';
 const DOCUMENTS = ['manifest.json', 'export.json', 'export-attestation.json'];
@@ -59,7 +59,7 @@ function* flips(
 }
 
 /** A report, or the coded error of a refusal. */
-async function collectReport(act: () => Promise<BundleReport | ExportReport>): Promise<Judgement> {
+async function collectReport(act: () => Promise<BundleReport | ExportReport>): Promise<Result> {
   try {
     return await act();
   } catch (error) {
@@ -68,17 +68,17 @@ async function collectReport(act: () => Promise<BundleReport | ExportReport>): P
   }
 }
 
-const verdictOf = (judgement: Judgement): string =>
-  judgement instanceof DrillproofError ? judgement.code : judgement.verdict;
+const verdictOf = (result: Result): string =>
+  result instanceof DrillproofError ? result.code : result.verdict;
 
 /** Requirement 13 with the primitives of this process, at every `stride`-th byte. */
 export function testFlips(stride: number): void {
   let sample: MadeExport;
   let zip: Uint8Array;
   const options = () => ({ asOfMs: NOW, trust: makeTrust(sample.signer) });
-  const verifyFolder = (files: Files): Promise<Judgement> =>
+  const verifyFolder = (files: Files): Promise<Result> =>
     collectReport(() => verifyExport(memorySource(files), options()));
-  const verifyFile = (bytes: Uint8Array): Promise<Judgement> =>
+  const verifyFile = (bytes: Uint8Array): Promise<Result> =>
     collectReport(async () => verifyExport(zipSource(await openZip(memoryAccess(bytes))), options()));
 
   beforeAll(async () => {

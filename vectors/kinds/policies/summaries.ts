@@ -186,7 +186,7 @@ const rows: readonly Row[] = [
   ],
   [
     'summary-of-now',
-    'made at the time of this judgement',
+    'made at the time of this counted',
     'Time',
     ACCEPT,
     [summary({ timeVerifiedMs: AS_OF })],
@@ -194,7 +194,7 @@ const rows: readonly Row[] = [
   ],
   [
     'summary-of-the-future',
-    'made after the time of this judgement',
+    'made after the time of this counted',
     'Time',
     ACCEPT,
     [summary({ timeVerifiedMs: AS_OF + 1 })],

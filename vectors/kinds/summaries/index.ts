@@ -174,7 +174,7 @@ const unexpected = (): Case[] => [
     'future',
     { asOfMs: T - 1 },
     ['vsa.FROM_FUTURE'],
-    ['Time', 'made a millisecond after the time of the judgement'],
+    ['Time', 'made a millisecond after the time of the counted'],
   ),
 ];
 
