@@ -175,7 +175,7 @@ async function readBody(exchange: Exchange, row: Operation): Promise<TypedBody |
   const { request, limits } = exchange;
   sendContinue(exchange);
   const sent = await readJsonBody(request, limits.bodyBytes, watchArrival(exchange, 0));
-  return { sent, body: validateBody(row.body, sent, limits.issues) };
+  return { sent, body: validateBody(row.body, sent) };
 }
 
 const answerText = (
@@ -272,7 +272,7 @@ async function operate(exchange: Exchange, call: Call): Promise<Answer> {
   const principal = row.security === 'none' ? undefined : await admit(exchange, kind);
   const idempotencyKey = request.header('idempotency-key');
   const raw = { params, query: request.query, idempotencyKey };
-  const head = validateHead(row, raw, limits.issues);
+  const head = validateHead(row, raw);
   if (principal === undefined) {
     return read(exchange, call, {
       ...head,

@@ -1,6 +1,7 @@
-import { checkArguments, OBJECT, withMembers } from '../../bytes/arguments.ts';
+import { checkArguments } from '../../bytes/arguments.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { cancelOperation } from '../jobs/settle.ts';
+import { STORES } from '../jobs/standard.ts';
 import type { Store } from '../store/store.ts';
 import { type AdminContext, refusedError } from '../model/admin-context.ts';
 import { createExport, deleteBundle, deleteExport, workOff } from './exports.ts';
@@ -73,10 +74,7 @@ export function createAdmin(options: {
   readonly blobs: Blobs;
   readonly now?: () => number;
 }): Admin {
-  checkArguments(
-    { options: withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT }) },
-    { options },
-  );
+  checkArguments({ options: STORES }, { options });
   const { store, blobs, now = Date.now } = options;
   const context: AdminContext = { store, blobs, now };
   const bind =

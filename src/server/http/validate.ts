@@ -65,13 +65,15 @@ function parseQuery(text: string): Record<string, string | string[]> {
   );
 }
 
-/** @throws ControlError `control.REQUEST_INVALID` with at most `maxIssues` of the issues */
-function refuseInvalid(faults: readonly RequestIssue[], maxIssues: number): void {
+const MAX_ISSUES = 100;
+
+/** @throws ControlError `control.REQUEST_INVALID` with at most 100 of the issues */
+function refuseInvalid(faults: readonly RequestIssue[]): void {
   if (faults.length === 0) return;
   // Two rules of a schema may refuse a value for the same reason.
   const all = [...new Map(faults.map((issue) => [`${issue.path} ${issue.message}`, issue])).values()];
   const message = `the request breaks ${all.length} rule(s) of the operation`;
-  throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, maxIssues) });
+  throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, MAX_ISSUES) });
 }
 
 const NO_QUERY = z.strictObject({});
@@ -81,7 +83,7 @@ const HEADERS = z.object({ 'idempotency-key': idempotencyKeySchema });
  * Types all parts of a request except its body, and collects every fault.
  * @throws ControlError `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
  */
-export function validateHead(row: Operation, raw: RawRequest, maxIssues: number) {
+export function validateHead(row: Operation, raw: RawRequest) {
   if (row.idempotent && raw.idempotencyKey === undefined) {
     throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
@@ -89,13 +91,13 @@ export function validateHead(row: Operation, raw: RawRequest, maxIssues: number)
   const query = typePart('query', row.query ?? NO_QUERY, parseQuery(raw.query));
   const headers = { 'idempotency-key': raw.idempotencyKey };
   const key = row.idempotent ? typePart('headers', HEADERS, headers).issues : [];
-  refuseInvalid([...params.issues, ...query.issues, ...key], maxIssues);
+  refuseInvalid([...params.issues, ...query.issues, ...key]);
   return { params: params.value, query: query.value };
 }
 
 /** Types a body. @throws ControlError `control.REQUEST_INVALID` */
-export function validateBody(schema: z.ZodMiniType, body: unknown, maxIssues: number): unknown {
+export function validateBody(schema: z.ZodMiniType, body: unknown): unknown {
   const { issues, value } = typePart('body', schema, body);
-  refuseInvalid(issues, maxIssues);
+  refuseInvalid(issues);
   return value;
 }

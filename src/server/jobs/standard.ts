@@ -14,6 +14,8 @@ import type { JobHandler, Sweep } from './handler.ts';
 import { countPruned, prune } from './prune.ts';
 import { settleDue } from './settle.ts';
 
+export const STORES = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -45,8 +47,7 @@ export function standardWork(context: ServerContext & Omit<ExportJobOptions, key
   readonly handlers: readonly JobHandler[];
   readonly sweeps: readonly Sweep[];
 } {
-  const kind = withMembers('an object with a store and blobs', { store: OBJECT, blobs: OBJECT });
-  checkArguments({ context: kind }, { context });
+  checkArguments({ context: STORES }, { context });
   return {
     handlers: [createExportJob(context), createExportDeletionJob(), createBundleDeletionJob()],
     sweeps: listSweeps(context),

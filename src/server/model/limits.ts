@@ -6,8 +6,6 @@ export type ServerLimits = {
   readonly bodyBytes: number;
   /** Request line and headers together; room for a token of 100 KB to be refused as a token. */
   readonly headerBytes: number;
-  /** Issues listed in one answer. */
-  readonly issues: number;
   /** Steady requests per second of one token, and how many may come at once. */
   readonly requestsPerSecond: number;
   readonly requestBurst: number;
@@ -39,7 +37,6 @@ export type ServerLimits = {
 export const defaultLimits: ServerLimits = {
   bodyBytes: 1024 * 1024,
   headerBytes: 128 * 1024,
-  issues: 100,
   requestsPerSecond: 100,
   requestBurst: 200,
   downloadsPerSecond: 2_000,
