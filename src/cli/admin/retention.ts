@@ -61,4 +61,5 @@ export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({
       'what the rules would remove': 'drillproof admin prune --dry-run',
+      'remove it': 'drillproof admin prune',
     });

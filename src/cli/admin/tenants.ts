@@ -122,6 +122,8 @@ export const defineTokenCreate = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({
       'to mirror and review':
         'drillproof admin token create --organization org_0123456789ab --all-projects --expires-at 2027-01-01',
+      'into a file, for --token-file':
+        'drillproof admin token create --organization org_0123456789ab --project prj_0123456789ab --quiet > token',
     });
 
 async function createToken(cli: Cli, options: TokenOptions): Promise<void> {

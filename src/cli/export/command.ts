@@ -49,6 +49,8 @@ export function defineExportCommand(command: CliCommand, cli: Cli): void {
     .examples({
       'a folder': 'drillproof export part-1.zip part-2.zip --out ./export --key key.pem --issuer acme-ci',
       'one file, with a local report': 'drillproof export part-1.zip --report local.zip --out export.zip',
+      'of one project and one month':
+        'drillproof export part-1.zip --scope project --from 2026-11-01 --through 2026-12-01 --out ./export',
     })
     .addHelpText('after', MORE);
 }

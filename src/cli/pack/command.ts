@@ -55,6 +55,8 @@ export function definePackCommand(command: CliCommand, cli: Cli): void {
     .examples({
       'a signed part':
         'drillproof pack ./run-1 --run run-1.json --key key.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
+      'signed by a command':
+        'drillproof pack ./run-1 --run run-1.json --signer ./sign.sh --public-key key.pub.pem --issuer acme-ci --role journal.jsonl=evidence --role state.json=state --role trace.json=trajectory --out part-1.zip',
     })
     .addHelpText('after', RUN_HELP);
 }

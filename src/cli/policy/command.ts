@@ -69,6 +69,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .perform(CHECK, (options, file: string) => check(cli, file, options))
     .examples({
       'check before use': 'drillproof policy check policy.yaml',
+      'in CI': 'drillproof policy check policy.yaml --strict',
       'get its digest, to pin it': 'drillproof policy check policy.yaml --json',
     });
   policy
@@ -78,6 +79,7 @@ export function definePolicyCommand(policy: CliCommand, cli: Cli): void {
     .perform(READ, (options, file: string | undefined) => explain(cli, file, options))
     .examples({
       'explain a policy': 'drillproof policy explain policy.yaml',
+      'explain the default policy': 'drillproof policy explain',
     });
   policy
     .command('diff')

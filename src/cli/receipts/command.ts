@@ -56,6 +56,7 @@ export function defineReceiptsCommand(receipts: CliCommand, cli: Cli): void {
       'an archive': 'drillproof receipts verify ./archive',
       'that nothing was removed since you looked':
         'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+      'a bucket': 'drillproof receipts verify s3://archive/exports/ --json',
     })
     .addHelpText('after', MORE);
 }

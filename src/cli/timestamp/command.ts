@@ -51,7 +51,10 @@ export function defineTimestampCommand(command: CliCommand, cli: Cli): void {
     .perform(TIMESTAMP, (options, path: string) => timestamp(cli, path, options))
     .examples({
       'a part, by an authority': 'drillproof timestamp part.zip --tsa http://tsa.example',
+      'an export, with a reply that another machine fetched':
+        'drillproof timestamp ./export --response reply.tsr',
       'check it offline': 'drillproof timestamp part.zip --check --trust trust.json',
+      'renew it years later': 'drillproof timestamp part.zip.tst --tsa http://tsa.example',
     })
     .addHelpText('after', MORE);
 }

@@ -68,6 +68,7 @@ export function defineWorkerCommand(command: CliCommand, cli: Cli): void {
       'next to the server on this machine': 'drillproof worker --runner ./my-runner.js',
       'a program, for the worlds of one environment':
         'drillproof worker --runner ./my-runner --label environment=env_0123456789ab',
+      'with signed exports': 'drillproof worker --runner ./my-runner.js --signing-key key.pem --issuer acme',
     })
     .addHelpText('after', MORE);
 }
