@@ -33,6 +33,14 @@ const OPTIONS = optionsOf({ path: optional(TEXT), onRead: optional(FUNCTION) });
  */
 export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomAccess {
   checkArguments({ blob: BLOB, options: OPTIONS }, { blob, options });
+  return openBlob(blob, options);
+}
+
+/** A buffer that is used again, because a browser keeps many that nobody uses any more. */
+export type Spare = { buffer?: ArrayBuffer };
+
+/** `blobAccess` that reads a large file into a spare buffer if the browser can: its bytes are good until the next one. */
+export function openBlob(blob: Blob, options: BlobAccessOptions, spare?: Spare): RandomAccess {
   const path = options.path ?? ('name' in blob ? String(blob.name) : 'the file');
   const fill = createFiller(blob, path, options.onRead);
   const access = { size: blob.size, holdBytes: HOLD_BYTES };
@@ -62,7 +70,12 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
     const filling = fill(target, offset);
     for (let step = filling.next(); step.done !== true;) step = filling.next(load(step.value));
   };
-  const read = (offset: number, length: number): Uint8Array => {
+  const read = (offset: number, length: number): Uint8Array | Promise<Uint8Array> => {
+    const stream = spare && length === blob.size ? openReader(blob) : undefined;
+    if (spare && stream)
+      return fillSpare(stream, blob.size, spare, options.onRead).catch((cause: unknown) =>
+        Promise.reject(changedError(path, cause)),
+      );
     if (isWhole(blob, length)) return takeWhole(load(blob.slice(0, length)));
     const target = new Uint8Array(length);
     readInto(target, offset);
@@ -76,6 +89,38 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
 /** A file of this size is read at once if all of it is wanted, without a copy or a checksum of each block. */
 const WHOLE_BYTES = 64 * 2 ** 20;
 const isWhole = ({ size }: Blob, length: number): boolean => length === size && size <= WHOLE_BYTES;
+
+/** Smaller files are read faster in one call, and larger ones block by block. */
+const MIN_SPARE_BYTES = 2 ** 20;
+const MAX_SPARE_BYTES = 2 * BLOCK_BYTES;
+
+function openReader(blob: Blob): ReadableStreamBYOBReader | undefined {
+  if (blob.size < MIN_SPARE_BYTES || blob.size > MAX_SPARE_BYTES) return undefined;
+  try {
+    return blob.stream().getReader({ mode: 'byob' });
+  } catch {
+    return undefined; // not in every browser
+  }
+}
+
+async function fillSpare(
+  reader: ReadableStreamBYOBReader,
+  size: number,
+  spare: Spare,
+  onRead: BlobAccessOptions['onRead'],
+): Promise<Uint8Array> {
+  let buffer = spare.buffer ?? new ArrayBuffer(MAX_SPARE_BYTES);
+  delete spare.buffer; // a read that fails loses it
+  for (let at = 0; at < size;) {
+    const { value, done } = await reader.read(new Uint8Array(buffer, at, size - at));
+    if (done) throw new RangeError(`the file ends at ${at}`);
+    ({ buffer } = value);
+    at += value.length;
+    onRead?.(value.length);
+  }
+  spare.buffer = buffer;
+  return new Uint8Array(buffer, 0, size);
+}
 
 /** Fills a target with the bytes from an offset: it yields each block, and continues with the bytes of the block. */
 type Filler = (target: Uint8Array, offset: number) => Generator<Blob, void, ArrayBuffer>;

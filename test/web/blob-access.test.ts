@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readExactly } from '../../src/bytes/random-access.ts';
-import { BLOCK_BYTES, blobAccess } from '../../src/web/blob-access.ts';
+import { BLOCK_BYTES, blobAccess, openBlob, type Spare } from '../../src/web/blob-access.ts';
 
 const bytes = new Uint8Array(2 * BLOCK_BYTES + 5).map((_, at) => at * 7 + (at >> 11));
 const CHANGED = expect.objectContaining({ code: 'io.CHANGED' }) as Error;
@@ -85,4 +85,60 @@ describe.each([
       await expect((async () => access.read(0, 10))()).rejects.toThrow(CHANGED);
     },
   );
+});
+
+const MIN = 2 ** 20;
+const open = (blob: Blob, spare: Spare, onRead?: (count: number) => void) => {
+  const readAsArrayBuffer = () => bytes.slice(0, blob.size).buffer;
+  vi.stubGlobal(
+    'FileReaderSync',
+    class {
+      readAsArrayBuffer = readAsArrayBuffer;
+    },
+  );
+  return openBlob(blob, { path: 'part.zip', ...(onRead && { onRead }) }, spare);
+};
+
+describe('openBlob with a spare buffer', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  test('openBlob reads whole files into one buffer, one after the other, and counts each byte', async () => {
+    const spare: Spare = {};
+    for (const size of [2 * MIN, MIN, 2 * MIN]) {
+      let count = 0;
+      const access = open(new Blob([bytes.subarray(0, size)]), spare, (more) => void (count += more));
+      const read = await readExactly(access, 0, size);
+      expect(Buffer.compare(read, bytes.subarray(0, size))).toBe(0);
+      expect([count, spare.buffer?.byteLength]).toEqual([size, 2 * BLOCK_BYTES]);
+    }
+  });
+
+  test('openBlob does not read a file of more than two blocks into a spare buffer', async () => {
+    const spare: Spare = {};
+    const read = await readExactly(open(new Blob([bytes]), spare), 0, bytes.length);
+    expect([Buffer.compare(read, bytes), spare.buffer]).toEqual([0, undefined]);
+  });
+
+  test.each([
+    ['ends early', () => new Blob([bytes.subarray(0, MIN)]).stream()],
+    [
+      'cannot be read',
+      () => new ReadableStream({ type: 'bytes', pull: () => Promise.reject(new Error('gone')) }),
+    ],
+  ])('openBlob refuses a file that %s as io.CHANGED', async (_, stream) => {
+    const blob = Object.assign(new Blob([bytes.subarray(0, MIN + 1)]), { stream });
+    const spare: Spare = { buffer: new ArrayBuffer(2 * BLOCK_BYTES) };
+    await expect((async () => open(blob, spare).read(0, MIN + 1))()).rejects.toThrow(CHANGED);
+    const next = await readExactly(open(new Blob([bytes.subarray(0, MIN)]), spare), 0, MIN);
+    expect(Buffer.compare(next, bytes.subarray(0, MIN))).toBe(0);
+  });
+
+  test('openBlob reads at once in a browser whose files are not streams of bytes', async () => {
+    const blob = new Blob([bytes.subarray(0, MIN)]);
+    vi.spyOn(Blob.prototype, 'stream').mockImplementation(() => new ReadableStream());
+    const spare: Spare = {};
+    const read = await readExactly(open(blob, spare), 0, MIN);
+    expect([Buffer.compare(read, bytes.subarray(0, MIN)), spare.buffer]).toEqual([0, undefined]);
+    vi.restoreAllMocks();
+  });
 });

@@ -72,7 +72,8 @@ export async function openPage(browser: Browser, url = FILE_URL): Promise<Verify
       );
     },
     async saveReport() {
-      await page.evaluate("void document.querySelector('#save').click()");
+      await page.evaluate("void (blobs.length = 0, document.querySelector('#save').click())");
+      await waitFor('blobs.length > 0');
       const json = await page.evaluate<string>('blobs.at(-1).text()');
       return json.replaceAll(/,\s*"page": "sha256:[0-9a-f]{64}"/g, '');
     },

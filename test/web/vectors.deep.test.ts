@@ -67,7 +67,8 @@ const RUN = `async (cases) => {
     const keys = trust === '' ? [] : [{ name: 'trust.json', bytes: new TextEncoder().encode(trust) }];
     results.push(await new Promise((resolve) => {
       worker.onmessage = ({ data }) => {
-        if (data.kind === 'done') resolve(data.verified.json);
+        if (data.kind === 'done') worker.postMessage({ kind: 'ask', row: 'json' });
+        if (data.kind === 'file') resolve(data.blob.text());
         if (data.kind === 'failed') resolve(data.failure.code);
       };
       worker.postMessage({ kind: 'start', request: { trees: [tree], keys, envelopes: [], tokens: [], asOfMs }, ports: [] });

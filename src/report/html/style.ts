@@ -59,14 +59,15 @@ summary{cursor:pointer}
 .section>summary{border-bottom:1px solid var(--line);padding-bottom:.25rem}
 .section>summary h2{display:inline;border:0}
 :target{background:var(--mark)}
-#part tbody th{min-width:17.5rem}#part th code{font-size:.78rem}#part th code:first-child{white-space:nowrap}#part td .state{align-items:baseline}#part td time,#part td time span{display:block}
+#part tbody th{min-width:17.5rem}#part th code{font-size:.78rem}#part th code:first-child{white-space:nowrap}#part td time,#part td time span{display:block}
 .scroll{overflow-x:auto;max-width:100%}
 .scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
 thead th{border-bottom-width:2px}
-td .state{white-space:normal}
+td .state{white-space:normal;align-items:baseline}
+td dl{display:block}
 tbody th{font-weight:400}
 thead .number{white-space:normal}
 td:has(code),tbody th:has(code){min-width:8rem}
@@ -102,10 +103,10 @@ summary{list-style:none}
 #part tbody th{min-width:6cm}#part th code{font-size:6.6pt}#part td{min-width:2.1cm}
 body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}
-h2,h3{break-after:avoid}
+h2,h3,summary{break-after:avoid}
 .case,.chain li,tr,.plot,.verdict,dd,pre{break-inside:avoid}
 .finding>p,p:has(+pre){break-after:avoid}
-thead{display:table-header-group}
+thead{display:table-header-group}caption,thead{break-after:avoid}
 .scroll{overflow:visible}
 td:has(code),tbody th:has(code){min-width:6.5rem}
 table{font-size:8.5pt}}

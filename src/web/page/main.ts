@@ -1,7 +1,7 @@
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
-import type { Ask, WorkerMessage, Verified } from '../worker/messages.ts';
+import type { FileKind, WorkerMessage, Verified } from '../worker/messages.ts';
 import {
   explainError,
   explainFailure,
@@ -17,7 +17,6 @@ import { startSession, type Session } from './workers.ts';
 declare function enhanceReport(report: HTMLElement, onRow?: (element: Element, row: number) => void): void;
 
 let session: Session | undefined;
-let json = '';
 /** Evidence, verdict and date: the name of a saved report, without its extension. */
 let name = 'evidence';
 const counts = { read: 0, bytes: 0, done: 0, parts: 0, startedAtMs: 0 };
@@ -34,8 +33,8 @@ getElement('form', HTMLFormElement).noValidate = true;
 getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
   stop('Cancelled. There is no partial result.'),
 );
-getElement('save', HTMLButtonElement).addEventListener('click', () => save(json, 'application/json', 'json'));
-getElement('save-page', HTMLButtonElement).addEventListener('click', () => session?.ask('all'));
+getElement('save', HTMLButtonElement).addEventListener('click', () => session?.ask('json'));
+getElement('save-page', HTMLButtonElement).addEventListener('click', () => session?.ask('html'));
 getElement('print', HTMLButtonElement).addEventListener('click', () => print());
 
 /** A result belongs to its inputs: a change of one removes it, and ends a verification of the old ones. */
@@ -83,9 +82,10 @@ function stop(message: string): void {
 }
 
 function takeProgress(progress: WorkerMessage): void {
-  if (progress.kind === 'done') return showResult(progress.verified);
+  if (progress.kind === 'done') return showResult(progress.verified, progress.isOpen);
   if (progress.kind === 'failed') return stop(explainFailure(progress.failure));
-  if (progress.kind === 'inside') return showInside(progress.row, progress.html);
+  if (progress.kind === 'inside') return showInside(progress.html);
+  if (progress.kind === 'file') return save(progress.blob, progress.extension);
   if (progress.kind === 'read') counts.read += progress.bytes;
   if (progress.kind === 'opened') counts.bytes = progress.bytes;
   if (progress.kind === 'planned') counts.parts = progress.parts;
@@ -113,14 +113,13 @@ function describeRate(read: number): string {
   return `, ${size(Math.round(read / seconds))}/s, about ${countNoun(left, 'second')} left`;
 }
 
-function showResult(verified: Verified): void {
-  ({ json } = verified);
+function showResult(verified: Verified, isOpen: boolean): void {
   const today = isoTime(Date.now()).slice(0, 'YYYY-MM-DD'.length);
   name = `${name.replace(/\.zip$/, '')}.${verified.view.verdict}.${today}`;
   setRunning(false);
   const report = getElement('report', HTMLElement);
   report.innerHTML = verified.view.html; // already escaped
-  enhanceReport(report, verified.view.isOpen ? addLook : undefined);
+  enhanceReport(report, isOpen ? addLook : undefined);
   getElement('warnings', HTMLElement).replaceChildren(
     ...verified.notes.map((textContent) => makeElement('p', { className: 'note bad', textContent })),
   );
@@ -139,8 +138,7 @@ function addLook(element: Element, row: number): void {
   heading?.append(' ', button);
 }
 
-function showInside(row: Ask['row'], html: string): void {
-  if (row === 'all') return save(html, 'text/html', 'html');
+function showInside(html: string): void {
   const body = getElement('inside-body', HTMLElement);
   body.innerHTML = html; // already escaped
   // The sections of the full report have the same ids.
@@ -151,8 +149,8 @@ function showInside(row: Ask['row'], html: string): void {
   getElement('inside', HTMLDialogElement).showModal();
 }
 
-function save(text: string, type: string, extension: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+function save(blob: Blob, extension: FileKind): void {
+  const url = URL.createObjectURL(blob);
   makeElement('a', { href: url, download: `${name}.${extension}` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

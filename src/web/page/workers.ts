@@ -19,7 +19,7 @@ const MAX_HELPERS = 8;
 const SMALL_BYTES = 4 * 2 ** 20;
 
 export type Session = {
-  /** Requests what is inside a row, or the whole report as a page, which arrive as progress. */
+  /** Requests what is inside a row, or the whole report as a file, which arrive as progress. */
   ask(row: Ask['row']): void;
   /** Ends every worker at once. */
   end(): void;
@@ -86,5 +86,5 @@ export function startSession(
 
 function countHelpers({ trees }: Request): number {
   const cores = navigator.hardwareConcurrency;
-  return countBytes(trees) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores, MAX_HELPERS);
+  return countBytes(trees) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores - 1, MAX_HELPERS);
 }

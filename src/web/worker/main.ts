@@ -16,7 +16,7 @@ import {
 import { describeKeys, verifyRequest, type VerifiedRequest } from './verify-request.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { trustStore } from '../../trust/store.ts';
-import { blobAccess } from '../blob-access.ts';
+import { openBlob, type Spare } from '../blob-access.ts';
 
 z.config({ jitless: true }); // the page forbids eval
 
@@ -45,8 +45,9 @@ addEventListener('message', ({ data }: MessageEvent<Start | StartHelper | Ask | 
   else if (result !== undefined) void answer(data, result);
 });
 
-async function answer({ row }: Ask, { renderPage, lookInside }: VerifiedRequest): Promise<void> {
-  post({ kind: 'inside', row, html: row === 'all' ? renderPage() : ((await lookInside?.(row)) ?? '') });
+async function answer({ row }: Ask, { writeFile, lookInside }: VerifiedRequest): Promise<void> {
+  if (typeof row === 'number') return post({ kind: 'inside', html: (await lookInside?.(row)) ?? '' });
+  post({ kind: 'file', extension: row, blob: new Blob([...writeFile[row]()]) });
 }
 
 function describe({ file }: Describe): void {
@@ -72,7 +73,8 @@ async function start({ request, ports }: Start): Promise<void> {
         post({ kind: 'part', done: event.done });
       },
     });
-    post({ kind: 'done', verified: result.verified });
+    const { verified, lookInside } = result;
+    post({ kind: 'done', verified, isOpen: lookInside !== undefined });
   } catch (error) {
     post({ kind: 'failed', failure: packFailure(error) });
   }
@@ -82,7 +84,8 @@ async function start({ request, ports }: Start): Promise<void> {
 function serveParts(port: MessagePort): void {
   let settings: Settings | undefined;
   let last = Promise.resolve();
-  port.addEventListener('message', ({ data }: MessageEvent<HelperSettings | readonly PartJob[]>) => {
+  port.addEventListener('message', ({ data }: MessageEvent<HelperSettings | readonly PartJob[] | 'end'>) => {
+    if (data === 'end') return close();
     if ('asOfMs' in data) {
       const { asOfMs, trusted } = data;
       settings = resolveSettings({ asOfMs, ...defined({ trust: trusted && trustStore(...trusted) }) });
@@ -96,9 +99,12 @@ function serveParts(port: MessagePort): void {
   port.start();
 }
 
+/** A batch has at most one part that is read into it. */
+const spare: Spare = {};
+
 async function answerJob({ id, path, blob, listed }: PartJob, settings: Settings): Promise<PartAnswer> {
   try {
-    const access = blobAccess(blob, { path, onRead: countRead });
+    const access = openBlob(blob, { path, onRead: countRead }, spare);
     const { report } = await walkPart(access, createPartContext(settings, { listed }));
     return { id, report };
   } catch (error) {

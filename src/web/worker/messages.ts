@@ -32,7 +32,7 @@ export type Start = {
 /** Starts another worker with the port at which parts arrive. */
 export type StartHelper = { readonly kind: 'helper'; readonly port: MessagePort };
 
-/** The first message to another worker. */
+/** The first message to another worker; then come parts, and `end`, which ends it with its memory. */
 export type HelperSettings = { readonly asOfMs: number; readonly trusted?: Trusted };
 
 export type PartJob = {
@@ -69,21 +69,19 @@ export type View = {
   readonly verdict: string;
   /** The report as escaped HTML. */
   readonly html: string;
-  /** Whether the worker can look into the rows of the table. */
-  readonly isOpen: boolean;
 };
 
 /** The result of a verification. */
 export type Verified = {
   readonly view: View;
-  /** The same bytes as `drillproof verify --json` writes, or `report verify --json`. */
-  readonly json: string;
   /** Warnings that are shown before the result. */
   readonly notes: readonly string[];
 };
 
-/** Requests HTML from the first worker: what is inside a row of the table, or the whole report as a page. */
-export type Ask = { readonly kind: 'ask'; readonly row: number | 'all' };
+/** The files that `drillproof verify` writes, or `report verify`. */
+export type FileKind = 'html' | 'json';
+/** Requests from the first worker what is inside a row of the table as HTML, or the whole report as a file. */
+export type Ask = { readonly kind: 'ask'; readonly row: number | FileKind };
 
 /** Requests from a new worker what a file of keys contains. */
 export type Describe = { readonly kind: 'describe'; readonly file: KeyFile };
@@ -94,7 +92,9 @@ export type WorkerMessage =
   | { readonly kind: 'planned'; readonly parts: number }
   | { readonly kind: 'part'; readonly done: number }
   | { readonly kind: 'read'; readonly bytes: number }
-  | { readonly kind: 'done'; readonly verified: Verified }
-  | { readonly kind: 'inside'; readonly row: Ask['row']; readonly html: string }
+  /** `isOpen`: the worker can look into the rows of the table. */
+  | { readonly kind: 'done'; readonly verified: Verified; readonly isOpen: boolean }
+  | { readonly kind: 'inside'; readonly html: string }
+  | { readonly kind: 'file'; readonly extension: FileKind; readonly blob: Blob }
   | { readonly kind: 'keys'; readonly lines: readonly string[] }
   | { readonly kind: 'failed'; readonly failure: PackedError };

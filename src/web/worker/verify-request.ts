@@ -19,7 +19,7 @@ import {
 } from '../../report/html/pages/many.ts';
 import { createSummary, listContradictions } from '../../report/many/summary.ts';
 import { BEGIN_REPORTS_JSON, endReportsJson, streamReportsItem } from '../../report/many/json.ts';
-import { stableJson } from '../../report/json.ts';
+import { streamJson } from '../../report/json.ts';
 import { importPublicKeys } from '../../trust/key-set.ts';
 import {
   joinTrust,
@@ -43,7 +43,15 @@ import {
   START_BYTES,
 } from '../../evidence/source.ts';
 import { type BlobTree, type ChosenEvidence, isToken, openTree } from '../sources.ts';
-import type { HelperSettings, KeyFile, PartAnswer, PartJob, Request, Verified } from './messages.ts';
+import type {
+  FileKind,
+  HelperSettings,
+  KeyFile,
+  PartAnswer,
+  PartJob,
+  Request,
+  Verified,
+} from './messages.ts';
 import { viewPart, viewReport } from './view.ts';
 import { blobAccess, BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
 
@@ -59,8 +67,8 @@ type RequestContext = {
 
 export type VerifiedRequest = {
   readonly verified: Verified;
-  /** The page that the command writes. */
-  readonly renderPage: () => string;
+  /** The files that the command writes, in pieces. */
+  readonly writeFile: Readonly<Record<FileKind, () => Iterable<string>>>;
   /** What is inside the part of this row of the table. */
   readonly lookInside?: (row: number) => Promise<string>;
 };
@@ -91,8 +99,14 @@ export async function verifyRequest(request: Request, context: RequestContext): 
     ...keyNotes,
     ...warnOfTokens([...request.tokens, ...(await listTokens(opened.map(([, evidence]) => evidence)))]),
   ];
+  for (const port of context.ports) port.postMessage('end');
   return results.length === 1 ? showResult(results[0]!, trust, notes) : showResults(results, request, notes);
 }
+
+const fileWriter = (report: object, renderPage: () => string): VerifiedRequest['writeFile'] => ({
+  html: () => [renderPage()],
+  json: () => streamJson(report),
+});
 
 type Finished = ReturnType<typeof finishReport>;
 type Result = { readonly path: string; readonly evidence: ChosenEvidence; readonly report: Finished };
@@ -144,8 +158,8 @@ function showResult(
 ): VerifiedRequest {
   const parts = sortParts(report);
   return {
-    verified: { view: viewReport(report, trust, true), json: stableJson(report), notes },
-    renderPage: () => renderReportPage(report, defined({ trust })),
+    verified: { view: viewReport(report, trust), notes },
+    writeFile: fileWriter(report, () => renderReportPage(report, defined({ trust }))),
     lookInside: (row) => viewPart(parts[row]!, evidence),
   };
 }
@@ -165,15 +179,20 @@ function showResults(
   const unmet = listContradictions(summary);
   const exits = [...results.map(({ report }) => report.run.exitCode), unmet.length > 0 ? 1 : 0];
   const exitCode = WORST.find((exit) => exits.includes(exit)) ?? 1;
-  const items = rows.map(({ report, ...row }, at) => [...streamReportsItem({ ...row, result: report }, at)]);
-  const end = endReportsJson(summary, { ...describeRequest(request), exitCode, unmet });
-  const json = [BEGIN_REPORTS_JSON, ...items.flat(), end].join('');
   const verdict = stateOfTotals(summary);
   const title = `${summary.passed} of ${summary.paths} passed`;
   return {
-    verified: { view: { title, verdict, html: renderReportsBody(rows, summary), isOpen: true }, json, notes },
-    renderPage: () => BEGIN_REPORTS + rows.map(renderReportsRow).join('') + endReports(summary),
-    lookInside: (row) => Promise.resolve(viewReport(results[row]!.report, undefined, false).html),
+    verified: { view: { title, verdict, html: renderReportsBody(rows, summary) }, notes },
+    writeFile: {
+      html: () => [BEGIN_REPORTS, ...rows.map(renderReportsRow), endReports(summary)],
+      *json() {
+        yield BEGIN_REPORTS_JSON;
+        for (const [at, { report, ...row }] of rows.entries())
+          yield* streamReportsItem({ ...row, result: report }, at);
+        yield endReportsJson(summary, { ...describeRequest(request), exitCode, unmet });
+      },
+    },
+    lookInside: (row) => Promise.resolve(viewReport(results[row]!.report).html),
   };
 }
 
@@ -209,13 +228,12 @@ async function openSavedReport(
   const bytes = await readStart(file, MAX_SIGNED_BYTES);
   const { report } = openReport(bytes);
   if (report.kind !== 'export' && report.kind !== 'bundle') return undefined;
-  const view = viewReport(report, undefined, false);
+  const view = viewReport(report);
   const verified = {
     view: { ...view, title: `saved: ${view.title}` },
-    json: stableJson(report),
     notes: [SAVED, ...warnOfTokens(tokens)],
   };
-  return { verified, renderPage: () => renderReportPage(report) };
+  return { verified, writeFile: fileWriter(report, () => renderReportPage(report)) };
 }
 
 const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
@@ -252,9 +270,9 @@ async function verifySignedReports({ trees, keys, asOfMs, tokens }: Request): Pr
   const files = await Promise.all(Array.from(trees[0]!.files, readSignedFile));
   const chain = verifyReportChain(orderSignedReports(files), options);
   const { verdict } = chain;
-  const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)), isOpen: false };
-  const verified = { view, json: stableJson(chain), notes: warnOfTokens(tokens) };
-  return { verified, renderPage: () => renderChainPage(chain) };
+  const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)) };
+  const verified = { view, notes: warnOfTokens(tokens) };
+  return { verified, writeFile: fileWriter(chain, () => renderChainPage(chain)) };
 }
 
 async function readSignedFile([name, file]: readonly [string, Blob]): Promise<ReportFile> {

@@ -13,17 +13,12 @@ import type { ChosenEvidence } from '../sources.ts';
 import type { View } from './messages.ts';
 
 /** Renders a report as the page that the command writes has it. */
-export const viewReport = (
-  report: ExportReport | BundleReport,
-  trust: TrustStore | undefined,
-  isOpen: boolean,
-): View => ({
+export const viewReport = (report: ExportReport | BundleReport, trust?: TrustStore): View => ({
   title: describeVerdict(report),
   verdict: report.verdict,
   html: renderReportBody(report, trust && { trust })
     .map(markupText)
     .join(''),
-  isOpen,
 });
 
 /** Renders the result of one part and what it contains. */

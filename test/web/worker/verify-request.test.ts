@@ -69,8 +69,8 @@ test.each<[string, string, string]>([
 ])('%s is failed evidence', async (_, name, path) => {
   vi.stubGlobal('VERSION', '0');
   const bytes = name === 'folder' ? 'kind: policy\n' : Uint8Array.of(0x80, 0, 1, 2);
-  const { verified } = await verify(name, { [path]: bytes });
-  expect(JSON.parse(verified.json)).toMatchObject({ verdict: 'failed' });
+  const { writeFile } = await verify(name, { [path]: bytes });
+  expect(JSON.parse([...writeFile.json()].join(''))).toMatchObject({ verdict: 'failed' });
 });
 
 const part = { 'parts/evidence_000000000001.zip': 'damaged' };
@@ -91,8 +91,9 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[], string |
 
 test('a saved report next to its token is shown with the warning', async () => {
   vi.stubGlobal('VERSION', '0');
-  const { verified } = await verify('folder', part);
-  const saved = await verify('saved.json', { 'saved.json': verified.json }, ['saved.json.tst']);
+  const { writeFile } = await verify('folder', part);
+  const json = [...writeFile.json()].join('');
+  const saved = await verify('saved.json', { 'saved.json': json }, ['saved.json.tst']);
   expect(saved.verified.notes).toHaveLength(2);
   expect(saved.verified.notes[1]).toContain('saved.json.tst');
 });
