@@ -30,7 +30,7 @@ import { prepareExtension } from './services/sessions.ts';
 import { isOver } from './jobs/handler.ts';
 import { isEnd } from './model/states.ts';
 import { deadlineOfTurn } from './store/sessions.ts';
-import type { InProject, Reads } from './store/store.ts';
+import type { Reads } from './store/store.ts';
 import { readToolSource } from './services/tool-source.ts';
 
 type Context = UploadWork & {
@@ -91,11 +91,6 @@ async function readSettled<Row extends { readonly resource: object }>(
   return (await find()).resource;
 }
 
-type Rows<R> = { readonly find: (projectId: string, id: string) => Promise<R | undefined> };
-
-const see = <R extends InProject>(principal: Principal, projectId: string, id: string, rows: Rows<R>) =>
-  readVisible(principal, projectId, () => rows.find(projectId, id));
-
 /** Creates the reads of one resource each, by its project. */
 function readHandlers(work: Context) {
   const { store, cursors, now } = work;
@@ -103,9 +98,12 @@ function readHandlers(work: Context) {
   const page = createPager(cursors);
   return {
     'builds.attempts.read': async ({ principal, params: { projectId, buildAttemptId: id } }) =>
-      settleAttempt(work, await see(principal, projectId, id, store.buildAttempts)),
+      settleAttempt(
+        work,
+        await readVisible(principal, projectId, () => store.buildAttempts.find(projectId, id)),
+      ),
     'evidence.bundles.read': async ({ principal, params: { projectId, evidenceBundleId: id } }) =>
-      (await see(principal, projectId, id, store.bundles)).resource,
+      (await readVisible(principal, projectId, () => store.bundles.find(projectId, id))).resource,
     'operations.read': async ({ principal, params }) => {
       await assertProject(store, principal, params.projectId);
       const operation = await findOperation(store, principal, params);
@@ -118,7 +116,7 @@ function readHandlers(work: Context) {
     },
     'runs.read': ({ principal, params: { projectId, hostedRunId: id } }) =>
       readSettled(
-        () => see(principal, projectId, id, store.runs),
+        () => readVisible(principal, projectId, () => store.runs.find(projectId, id)),
         ({ resource: { state, deadlineAtMs }, ...row }) =>
           isEnd('run', state) || !isOver(deadlineAtMs, now())
             ? undefined
@@ -127,20 +125,20 @@ function readHandlers(work: Context) {
 
     'environments.read': async ({ principal, params: { projectId, environmentId: id } }) => ({
       schemaVersion: 1,
-      ...(await see(principal, projectId, id, store.environments)),
+      ...(await readVisible(principal, projectId, () => store.environments.find(projectId, id))),
     }),
     'sessions.read': ({ principal, params: { projectId, sessionId: id } }) =>
       readSettled(
-        () => see(principal, projectId, id, store.sessions),
+        () => readVisible(principal, projectId, () => store.sessions.find(projectId, id)),
         ({ resource: { state, expiresAtMs }, ...row }) =>
           isEnd('session', state) || !isOver(expiresAtMs, now()) ? undefined : settle.session(row),
       ),
 
     'authoring.sessions.read': async ({ principal, params: { projectId, authoringSessionId: id } }) =>
-      (await see(principal, projectId, id, store.authoringSessions)).resource,
+      (await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id))).resource,
     'authoring.turns.list': async ({ principal, params, query }) => {
       const { projectId, authoringSessionId: id } = params;
-      await see(principal, projectId, id, store.authoringSessions);
+      await readVisible(principal, projectId, () => store.authoringSessions.find(projectId, id));
       const { organizationId } = principal;
       const scope = { list: 'authoring.turns', organizationId, ...params };
       const { rows, next } = await page(scope, query, async (after, limit) => {
@@ -153,7 +151,7 @@ function readHandlers(work: Context) {
     'authoring.turns.read': ({ principal, params }) => {
       const { projectId, authoringSessionId, authoringTurnId: id } = params;
       return readSettled(
-        () => see(principal, projectId, id, store.turns),
+        () => readVisible(principal, projectId, () => store.turns.find(projectId, id)),
         ({ resource: turn, ...row }) => {
           if (turn.authoringSessionId !== authoringSessionId) throw notFound();
           return turn.state !== 'running' || !isOver(deadlineOfTurn(turn), now())

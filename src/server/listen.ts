@@ -67,11 +67,6 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_EOF_STATE: ['control.REQUEST_INVALID', 'the request ended early', CLOSE],
   ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive', CLOSE],
 };
-const NO_PROXY: Refusal = [
-  'control.METHOD_NOT_ALLOWED',
-  'this server is not a proxy',
-  { headers: { Allow: 'GET, HEAD, POST, PUT' } },
-];
 const MALFORMED: Refusal = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
 
 /** Refuses a request that Node could not parse. */
@@ -142,7 +137,11 @@ const REQUESTS = ['request', 'checkContinue', 'checkExpectation'] as const;
 function wire(server: Server, handle: Handle, reporting: Reporting): Connections {
   const connections = trackConnections(server);
   for (const event of REQUESTS) server.on(event, handle);
-  server.on('connect', (_request, socket) => refuseRaw(socket, new ControlError(...NO_PROXY), reporting));
+  server.on('connect', (_request, socket) => {
+    const context = { headers: { Allow: 'GET, HEAD, POST, PUT' } };
+    const error = new ControlError('control.METHOD_NOT_ALLOWED', 'this server is not a proxy', context);
+    refuseRaw(socket, error, reporting);
+  });
   server.on('clientError', (error, socket) => {
     const requests = connections.unanswered(socket);
     const isBody = requests.some(({ complete }) => !complete);

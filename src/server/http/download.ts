@@ -70,9 +70,9 @@ function buildHeaders(
 function decide(download: Download, bytes: number, context: DownloadContext): Decided {
   const headers = buildHeaders(download, context);
   const { method, header } = context.request;
-  const etag = formatEtag(download.blob.digest);
+  const { ETag } = headers;
   // Of If-Range, only the current strong validator allows the range (RFC 9110 §13.1.5).
-  const isCurrent = (header('if-range')?.trim() ?? etag) === etag;
+  const isCurrent = (header('if-range')?.trim() ?? ETag) === ETag;
   const mayRange = context.ranges && method === 'GET' && isCurrent;
   const selection = selectRange(mayRange ? header('range') : undefined, bytes);
   if (selection === 'unsatisfiable') {

@@ -86,23 +86,26 @@ async function loadJose(): Promise<Jose> {
   }
 }
 
-const fetchBounded = async (url: string, options: RequestInit): Promise<Response> => {
-  const { status, body } = await fetch(url, options);
-  const bytes = body === null ? new Uint8Array() : await collectBytes(body, MAX_JWKS_BYTES);
-  return new Response(Buffer.from(bytes), { status });
-};
-
-/** Creates the keys of an issuer, which `jose` fetches and caches. @throws ControlError `control.UNAVAILABLE` if it cannot */
-function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownDuration: number) {
-  const options = { cooldownDuration, [jose.customFetch]: fetchBounded };
-  const keys = jose.createRemoteJWKSet(new URL(jwksUrl), options);
-  const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys } = jose.errors;
-  return (...wanted: Parameters<typeof keys>) =>
-    keys(...wanted).catch((cause: unknown) => {
-      if (cause instanceof JWKSNoMatchingKey || cause instanceof JWKSMultipleMatchingKeys) throw cause;
+/** Creates the keys of an issuer, which `jose` fetches and caches. After a failure it does not ask for a while. */
+function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number) {
+  let failure: { readonly untilMs: number; readonly error: ControlError } | undefined;
+  const fetchKeys = async (url: string, options: RequestInit): Promise<Response> => {
+    if (failure !== undefined && performance.now() < failure.untilMs) throw failure.error;
+    try {
+      const { status, body } = await fetch(url, options);
+      if (status !== 200 || body === null) throw new TypeError(`the answer has the status ${status}`);
+      const bytes = await collectBytes(body, MAX_JWKS_BYTES);
+      jose.createLocalJWKSet(JSON.parse(Buffer.from(bytes).toString()));
+      return new Response(Buffer.from(bytes));
+    } catch (cause) {
       const message = `the keys of the issuer ${issuer} cannot be fetched`;
-      throw new ControlError('control.UNAVAILABLE', message, { retryAfterMs: RETRY_AFTER_MS, cause });
-    });
+      const error = new ControlError('control.UNAVAILABLE', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+      failure = { untilMs: performance.now() + Math.min(cooldownMs, RETRY_AFTER_MS), error };
+      throw error;
+    }
+  };
+  const cooldown = { cooldownDuration: cooldownMs, [jose.customFetch]: fetchKeys };
+  return jose.createRemoteJWKSet(new URL(jwksUrl), cooldown);
 }
 
 /**

@@ -40,20 +40,18 @@ function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs:
   const attestation = content.attestation?.document;
   const result = content.run?.result;
   const objectBytes = countArtifactBytes(manifest);
-  const { schemaVersion: _version, kind: _kind, runId, objects, ...facts } = manifest;
-  const { evidenceBundleId, projectId, hostedRunId, createdAtMs } = facts;
   const resource: EvidenceBundle = {
     schemaVersion: 1,
-    evidenceBundleId,
-    projectId,
-    hostedRunId,
-    runId,
+    evidenceBundleId: manifest.evidenceBundleId,
+    projectId: manifest.projectId,
+    hostedRunId: manifest.hostedRunId,
+    runId: manifest.runId,
     manifestDigest,
     signed: attestation !== undefined,
     state: 'available',
-    createdAtMs,
+    createdAtMs: manifest.createdAtMs,
     storage: {
-      objectCount: objects.length,
+      objectCount: manifest.objects.length,
       manifestBytes,
       artifactBytes: objectBytes,
       totalBytes: manifestBytes + objectBytes,
@@ -61,6 +59,7 @@ function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs:
     storageVerifiedAtMs: verifiedAtMs,
     ...defined({ attestation }),
   };
+  const { schemaVersion: _version, kind: _kind, runId: _runId, objects: _objects, ...facts } = manifest;
   return { archive, resource, run: result && { ...facts, result } };
 }
 

@@ -268,7 +268,7 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(makeJwt())).toBe(200);
   });
 
-  it('of a server that is away give 503, and leave other tokens alone', async () => {
+  it('of a server that is away give 503, are not asked for with each token, and leave other tokens alone', async () => {
     close();
     await serve({}, 60_000);
     Object.assign(published, { status: 500 });
