@@ -69,9 +69,19 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 };
 const MALFORMED: Refusal = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
 
-/** Refuses a request that Node could not parse. */
-const describeClientError = (error: Error): ControlError =>
-  new ControlError(...(CLIENT_ERRORS[errnoOf(error) ?? ''] ?? MALFORMED));
+const refuseMethod = (message: string): ControlError =>
+  new ControlError('control.METHOD_NOT_ALLOWED', message, { headers: { Allow: 'GET, HEAD, POST, PUT' } });
+
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [^ \r\n]+ HTTP\/1\.[01]\r\n/;
+
+/** Refuses a request that Node could not parse. Its parser knows only the registered methods. */
+function describeClientError(error: Error & { readonly rawPacket?: unknown }): ControlError {
+  const code = errnoOf(error) ?? '';
+  const line = error.rawPacket instanceof Uint8Array ? Buffer.from(error.rawPacket).toString('latin1') : '';
+  return code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(line)
+    ? refuseMethod('the method is unknown')
+    : new ControlError(...(CLIENT_ERRORS[code] ?? MALFORMED));
+}
 
 function formatAnswer({ status, headers, body }: ErrorAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -137,11 +147,9 @@ const REQUESTS = ['request', 'checkContinue', 'checkExpectation'] as const;
 function wire(server: Server, handle: Handle, reporting: Reporting): Connections {
   const connections = trackConnections(server);
   for (const event of REQUESTS) server.on(event, handle);
-  server.on('connect', (_request, socket) => {
-    const context = { headers: { Allow: 'GET, HEAD, POST, PUT' } };
-    const error = new ControlError('control.METHOD_NOT_ALLOWED', 'this server is not a proxy', context);
-    refuseRaw(socket, error, reporting);
-  });
+  server.on('connect', (_request, socket) =>
+    refuseRaw(socket, refuseMethod('this server is not a proxy'), reporting),
+  );
   server.on('clientError', (error, socket) => {
     const requests = connections.unanswered(socket);
     const isBody = requests.some(({ complete }) => !complete);

@@ -73,7 +73,7 @@ it.each<[string, string, ControlCode?]>([
   ['headers above the limit', LARGE, 'control.HEADERS_TOO_LARGE'],
   ['headers that never end', `GET / HTTP/1.1\r\n${HOST}A: `, 'control.REQUEST_TIMEOUT'],
   ['an unknown expectation', `${POST}Expect: 200-ok\r\n\r\n`, 'control.EXPECTATION_FAILED'],
-  ['an unknown method', `FOO /v1 HTTP/1.1\r\n${HOST}\r\n`, 'control.REQUEST_INVALID'],
+  ['an unknown method', `FOO /v1 HTTP/1.1\r\n${HOST}\r\n`, 'control.METHOD_NOT_ALLOWED'],
   ['a fragment', `GET /healthz#x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
   ['an Upgrade, which is ignored,', UPGRADE, 'control.UNAUTHENTICATED'],
 ])('a request with %s gets the error envelope, and nothing else', async (_, text, code) => {
