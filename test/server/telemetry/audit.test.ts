@@ -140,7 +140,7 @@ it.each<[string, string, ControlCode]>([
   ],
   ['that is not HTTP', 'hello\r\n\r\n', 'control.REQUEST_INVALID'],
   ['for a proxy', 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n', 'control.METHOD_NOT_ALLOWED'],
-  ['with a method that HTTP does not have', `FOO / HTTP/1.1\r\n${HOST}\r\n`, 'control.REQUEST_INVALID'],
+  ['with a method that HTTP does not have', `FOO / HTTP/1.1\r\n${HOST}\r\n`, 'control.METHOD_NOT_ALLOWED'],
 ])('a request %s, which is refused before its token is read, is recorded', async (_, text, code) => {
   const listening = await listen(makeServer());
   const answer = await sendRaw(listening.port, text);
