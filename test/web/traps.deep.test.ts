@@ -68,6 +68,7 @@ describe('the page in Chromium', () => {
     await page.page!.getByRole('button', { name: 'Look inside evidence_000000000007' }).click();
     await page.page!.locator('#inside-body .finding').first().waitFor();
     expect(await page.text('#inside-body')).toContain('part.DIGEST_MISMATCH');
+    expect(await page.text('#inside-title')).toBe('Inside evidence_000000000007');
     await page.page!.keyboard.press('Escape');
     await page.page!.getByRole('button', { name: 'All 150' }).click();
     expect(await page.evaluate("document.querySelector('#part tbody .state').innerText")).toBe('failed');

@@ -132,9 +132,13 @@ function showResult(verified: Verified, isOpen: boolean): void {
 
 function addLook(element: Element, row: number): void {
   const heading = element.querySelector('th');
+  const title = `Look inside ${heading?.querySelector('code')?.textContent}`;
   const button = makeElement('button', { type: 'button', className: 'small', textContent: 'Look inside' });
-  button.setAttribute('aria-label', `Look inside ${heading?.querySelector('code')?.textContent}`);
-  button.addEventListener('click', () => session?.ask(row));
+  button.setAttribute('aria-label', title);
+  button.addEventListener('click', () => {
+    getElement('inside-title', HTMLElement).textContent = title.replace('Look inside', 'Inside');
+    session?.ask(row);
+  });
   heading?.append(' ', button);
 }
 
