@@ -1,4 +1,4 @@
-import { count } from '../../bytes/text/wording.ts';
+import { count, didYouMean } from '../../bytes/text/wording.ts';
 import { countPruned, prune } from '../../server/jobs/prune.ts';
 import { MIN_RETENTION_DAYS, retentionKinds, type RetentionRules } from '../../server/store/retention.ts';
 import type { Cli } from '../cli.ts';
@@ -6,6 +6,7 @@ import { DATA, withAdmin } from '../shared/input/administration.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option } from '../shared/options/option.ts';
 import { parseParameter } from '../shared/options/options.ts';
+import { usageError } from '../shared/options/values.ts';
 import { alignFacts, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 const NEVER = 'never';
@@ -22,6 +23,13 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
     )
     .perform([...DATA, RULE], async (options) => {
       const { rule } = options;
+      const kinds: readonly string[] = retentionKinds;
+      const unknown = Object.keys(rule ?? {}).find((kind) => !kinds.includes(kind));
+      if (unknown !== undefined)
+        throw usageError(
+          `--rule ${unknown} is not a kind of rows`,
+          didYouMean(unknown, kinds) ?? `There are ${kinds.join(', ')}.`,
+        );
       const rules = await withAdmin(cli, options, async ({ admin, store }): Promise<RetentionRules> => {
         const before = await store.retention.rules();
         if (rule === undefined) return before;

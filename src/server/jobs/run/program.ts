@@ -84,8 +84,10 @@ export async function readProgram(folder: string, env: Env): Promise<Program> {
   });
   const { command, environment, secrets: names } = parse(bytes, programSchema, code, path);
   const short = names.find((name) => (env[name] ?? '').length < MIN_SECRET_LENGTH);
-  if (short !== undefined)
-    throw runnerError(code, `the variable ${short}, a secret of ${path}, has fewer than 8 characters`);
+  if (short !== undefined) {
+    const fault = env[short] ? 'has fewer than 8 characters' : 'is not set';
+    throw runnerError(code, `the variable ${short}, a secret of ${path}, ${fault}`);
+  }
   const passedOn = select(env, [...PASSED_ON, ...environment]);
   return { folder: resolve(folder), command, env: passedOn, secrets: select(env, names) };
 }
