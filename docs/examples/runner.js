@@ -42,15 +42,15 @@ const recordings = ({ request }) => ({
 const hash = (text) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /**
- * The evidence of a run: its signed part, if the variable RUNNER_KEY names a key. It becomes the evidence bundle of the
- * rerun.
+ * The evidence of a run: its signed part, if the variable RUNNER_KEY_FILE names the file of a key. It becomes the evidence
+ * bundle of the rerun.
  */
 async function pack(run, runResult, texts, folder) {
-  const { RUNNER_KEY, RUNNER_ISSUER = 'example runner' } = process.env;
-  if (RUNNER_KEY === undefined) return undefined;
+  const { RUNNER_KEY_FILE, RUNNER_ISSUER = 'example runner' } = process.env;
+  if (RUNNER_KEY_FILE === undefined) return undefined;
   const { packBundle } = await import('drillproof');
   const { readSigningKey } = await import('drillproof/node');
-  const { signer } = readSigningKey(await readFile(RUNNER_KEY));
+  const { signer } = readSigningKey(await readFile(RUNNER_KEY_FILE));
   const { evidenceBundleId, organizationId, projectId, hostedRunId, rerunOfHostedRunId } = run;
   const ids = { evidenceBundleId, organizationId, projectId, hostedRunId, rerunOfHostedRunId };
   const objects = Object.entries(texts).map(([role, text]) => ({

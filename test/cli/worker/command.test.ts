@@ -53,7 +53,7 @@ it('serve, the example runner in a worker, and a client that waits complete a tu
   const key = folder.path('key.pem');
   await writeFile(key, writeSigningKeyPem(generateSigningKey().scalar));
   const line = `worker --data ${data} --runner ${RUNNER} --concurrency 2 --health-port 0`;
-  const worker = await startAndWait(line, { RUNNER_KEY: key });
+  const worker = await startAndWait(line, { RUNNER_KEY_FILE: key });
   expect(worker.output).toMatchObject({ kind: 'working', concurrency: 2 });
   expect(worker.output['kinds']).toEqual(expect.arrayContaining(['authoring.turn', 'run.rerun']));
 
