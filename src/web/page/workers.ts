@@ -17,6 +17,8 @@ let workerUrl: string | undefined;
 const MAX_HELPERS = 8;
 /** Below this size, one worker is done before others have started. */
 const SMALL_BYTES = 4 * 2 ** 20;
+/** From here on the first worker mostly waits for the others, so that one more is worth its memory. */
+const LARGE_BYTES = 64 * 2 ** 20;
 
 export type Session = {
   /** Requests what is inside a row, or the whole report as a file, which arrive as progress. */
@@ -86,5 +88,7 @@ export function startSession(
 
 function countHelpers({ trees }: Request): number {
   const cores = navigator.hardwareConcurrency;
-  return countBytes(trees) < SMALL_BYTES || cores < 2 ? 0 : Math.min(cores - 1, MAX_HELPERS);
+  const bytes = countBytes(trees);
+  if (bytes < SMALL_BYTES || cores < 2) return 0;
+  return Math.min(bytes < LARGE_BYTES ? cores - 1 : cores, MAX_HELPERS);
 }
