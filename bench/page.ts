@@ -1,6 +1,6 @@
 /** Writes docs/contribute/performance.md. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join, resolve } from 'node:path';
 import { figureText, memoryText, ratioText, type Result } from './results.ts';
@@ -82,27 +82,17 @@ const ROUNDS = 'at least five runs';
 const SHORT_ROUNDS =
   'three runs, with inputs that are smaller than the titles say where a race has many parts (`--short`)';
 
-/** What `bench/browser.ts` printed: it needs Chromium, so it is not one of the races. */
-const BROWSER = `## The page in a browser
+/** The section with what `bench/browser.ts` printed stays, because it is not one of the races. */
+function readBrowserSection(page: string): string[] {
+  const text = existsSync(page) ? readFileSync(page, 'utf8') : '';
+  const at = text.indexOf('## The page in a browser');
+  return at < 0 ? [] : [text.slice(at).trimEnd()];
+}
 
-\`node --conditions=drillproof:source bench/browser.ts\` compares the page with the smallest page that reads and hashes the same
-files in one worker. Memory is the proportional set size (PSS) of the processes of pages, at its highest, above an empty page:
-those of the browser itself and of graphics are not included. Chromium 156 on a busy machine with two cores, 2026-11-28:
-
-| work                     | the page | reading and hashing only | target  |
-| ------------------------ | -------- | ------------------------ | ------- |
-| 10,000 parts of 3.7 kB   | 238 MiB  | 99 MiB                   | 120 MiB |
-| 64 parts of 16 MiB       | 92 MiB   | 67 MiB                   | 120 MiB |
-
-10,000 parts miss the target: the list of files and buffers that the browser has not freed yet need 99 MiB before anything
-is verified. On the same machine the page took 1.4 and 1.6 times as long as the command for 10,000 parts, and 2.2 and 2.5 times
-as long for 64 parts of 16 MiB.`;
-
-/** Writes the page into a folder, in the format of the other pages. */
 export function writePage(folder: string, results: readonly Result[], { short = false } = {}): void {
   const page = join(folder, 'performance.md');
   const introduction = INTRODUCTION.replace('{{rounds}}', short ? SHORT_ROUNDS : ROUNDS);
-  const text = [introduction, describeMachine(), summary(results), BROWSER];
+  const text = [introduction, describeMachine(), summary(results), ...readBrowserSection(page)];
   writeFileSync(page, `${text.join('\n\n')}\n`);
   execFileSync(resolve(import.meta.dirname, '../node_modules/.bin/oxfmt'), [resolve(page)], { cwd: folder });
 }

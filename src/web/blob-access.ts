@@ -36,7 +36,7 @@ export function blobAccess(blob: Blob, options: BlobAccessOptions = {}): RandomA
   return openBlob(blob, options);
 }
 
-/** A buffer that is used again, because a browser keeps many that nobody uses any more. */
+/** A buffer for the next large file, because browsers free unused buffers late. */
 export type Spare = { buffer?: ArrayBuffer };
 
 /** `blobAccess` that reads a large file into a spare buffer if the browser can: its bytes are good until the next one. */
@@ -91,7 +91,7 @@ const WHOLE_BYTES = 64 * 2 ** 20;
 const isWhole = ({ size }: Blob, length: number): boolean => length === size && size <= WHOLE_BYTES;
 
 /** Smaller files are read faster in one call, and larger ones block by block. */
-const MIN_SPARE_BYTES = 2 ** 20;
+export const MIN_SPARE_BYTES = 2 ** 20;
 const MAX_SPARE_BYTES = 2 * BLOCK_BYTES;
 
 function openReader(blob: Blob): ReadableStreamBYOBReader | undefined {

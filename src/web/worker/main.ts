@@ -99,7 +99,7 @@ function serveParts(port: MessagePort): void {
   port.start();
 }
 
-/** A batch has at most one part that is read into it. */
+/** A batch has at most one part that is read into it: see `BATCH_BYTES`. */
 const spare: Spare = {};
 
 async function answerJob({ id, path, blob, listed }: PartJob, settings: Settings): Promise<PartAnswer> {

@@ -53,7 +53,7 @@ import type {
   Verified,
 } from './messages.ts';
 import { viewPart, viewReport } from './view.ts';
-import { blobAccess, BLOCK_BYTES, HOLD_BYTES } from '../blob-access.ts';
+import { blobAccess, BLOCK_BYTES, HOLD_BYTES, MIN_SPARE_BYTES } from '../blob-access.ts';
 
 declare const VERSION: string;
 
@@ -359,8 +359,11 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** Parts are sent in batches of about this size, because a message costs about as much as a small part. */
-const BATCH_BYTES = 2 ** 20;
+/**
+ * Parts are sent in batches of about this size, because a message costs about as much as a small part. A part that is read
+ * into the spare buffer ends its batch, so that no other one writes into it meanwhile.
+ */
+const BATCH_BYTES = MIN_SPARE_BYTES;
 const BATCH_PARTS = 16;
 /** Batches in the queue of a worker, so it is never idle. */
 const BATCHES_AHEAD = 2;

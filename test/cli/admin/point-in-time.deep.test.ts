@@ -74,8 +74,9 @@ it('a database that was restored to a time has the rows of that time, and restor
   await sleep(50);
   await adminJson(`token revoke ${after}`);
   await adminJson(`delete bundle ${id('evidence', 1)} --project ${PROJECT}`);
-  await ask('SELECT pg_switch_wal()::text');
-  await expect.poll(() => ask('SELECT archived_count::int FROM pg_stat_archiver')).toBeGreaterThan(1);
+  const segment = String(await ask('SELECT pg_walfile_name(pg_switch_wal())'));
+  const isArchived = `SELECT last_archived_wal >= '${segment}' FROM pg_stat_archiver`;
+  await expect.poll(() => ask(isArchived)).toBe(true);
 
   await restore(time);
   await expect.poll(() => ask('SELECT pg_is_in_recovery()').catch(String)).toBe(false);

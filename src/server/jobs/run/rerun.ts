@@ -208,7 +208,8 @@ function assertEvidenceOf(
   result: RerunSuccess['result'],
   { row: { resource }, run: evidenced }: StoredPart,
 ): void {
-  if (!resource.signed || evidenced === undefined) throw evidenceError('the part of the run is not signed');
+  if (!resource.signed) throw evidenceError('the part of the run is not signed');
+  if (evidenced === undefined) throw evidenceError('the part of the run contains no run result');
   const facts = { ...evidenced, ...resource };
   const expected = { ...run, runId: run.request.runId };
   const different = PART_IDS.find((name) => facts[name] !== expected[name]);
