@@ -52,15 +52,11 @@ export const narrowText = <T extends string>(
 };
 
 /** Text of `min` to `max` characters, counted as JSON Schema counts them: in code points. */
-export function textSchema(min: number, max: number): z.ZodMiniString<string> {
-  const length = z.refine<string>((value) => hasLength(value, min, max), {
-    error: `must have ${min} to ${max} characters`,
-  });
-  const { _zod: inside } = length;
-  // JSON Schemas have the two lengths from here.
-  inside.onattach.push(({ _zod: { bag } }) => Object.assign(bag, { minimum: min, maximum: max }));
-  return z.string().check(length);
-}
+export const textSchema = (min: number, max: number): z.ZodMiniString<string> =>
+  z.string().check(
+    z.refine((value) => hasLength(value, min, max), { error: `must have ${min} to ${max} characters` }),
+    z.meta({ minLength: min, maxLength: max }),
+  );
 
 /**
  * A value of an enumeration that the control API does not show: any text of 1 to 64 characters, so that the values of
@@ -81,7 +77,7 @@ function hasLength(value: string, min: number, max: number): boolean {
 const UPPER_SNAKE_CASE = '[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*';
 
 /** A code: one of the namespaces given as a pattern, a dot, then UPPER_SNAKE_CASE. */
-export const codeSchema = (namespaces: string) =>
+export const codesIn = (namespaces: string) =>
   z.string().check(z.regex(new RegExp(`^(?:${namespaces})\\.${UPPER_SNAKE_CASE}$`)));
 
 // Every format of control API, Conventions. `$` without the m flag is the end of the text, not of a line.

@@ -22,6 +22,11 @@ type CheckDef = {
   readonly fn?: (value: unknown) => unknown;
 };
 
+/**
+ * Zod gives `_zod` to libraries for this use (https://zod.dev/library-authors): `def` of a schema and of a check has no
+ * other name that both have. Without this file, schemas alone would need 22 µs instead of 11 µs for a manifest and 14 µs
+ * instead of 3 µs for an attestation: 12 % of the time that one attestation takes (Node 24).
+ */
 const insideOf = <T>({ _zod: inside }: { readonly _zod: T }): T => inside;
 const defOf = (schema: z.core.$ZodType): Def => insideOf(schema).def as Def;
 
