@@ -4,7 +4,7 @@ import { countSchema as whole } from '../../src/contract/scalars.ts';
 import { isRule, RULE_IDS, RULES } from '../../src/policy/catalogue.ts';
 import {
   atLeast,
-  codeSchema,
+  knownCodeSchema,
   policySchema,
   ruleSchema,
   waivableSchema,
@@ -15,7 +15,7 @@ import {
   distinct,
   duration,
   moment,
-  percent,
+  percentSchema,
 } from '../../src/policy/document/parts.ts';
 
 /** One published JSON Schema: a document or an output of the command, in one version. */
@@ -39,7 +39,7 @@ const PARAMETRIC: ReadonlySet<unknown> = new Set([
   whole,
   digest,
   distinct,
-  percent,
+  percentSchema,
   duration,
   moment,
   atLeast,
@@ -97,7 +97,7 @@ function formatPieces(
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-const CODES: ReadonlySet<unknown> = new Set([codeSchema, waivableSchema]);
+const CODES: ReadonlySet<unknown> = new Set([knownCodeSchema, waivableSchema]);
 const RULE_NAMES: ReadonlySet<unknown> = new Set([ruleSchema]);
 
 const SECTION_WORDS: Readonly<Record<string, string>> = {

@@ -54,10 +54,6 @@ export const SIGNAL: Kind<AbortSignal> = {
   what: 'an AbortSignal',
   accepts: (value) => value instanceof AbortSignal,
 };
-export const BOOLEAN: Kind<boolean> = {
-  what: 'true or false',
-  accepts: (value) => typeof value === 'boolean',
-};
 export const COUNT: Kind<number> = {
   what: 'a whole number of at least 1',
   accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 1,

@@ -7,6 +7,7 @@ import {
   operationRow,
   type Result,
 } from '../contract/operations/operations.ts';
+import type { EvidenceExport, LocalReportItem } from '../contract/resources/evidence.ts';
 import { createBackOff, callBytes, callJson, type BackOff } from './http/call.ts';
 import type { Download, DownloadOptions } from './http/download.ts';
 import { buildMethodTree, type Input, type Methods } from './methods.ts';
@@ -20,13 +21,6 @@ import {
 import { createSendUpload, type SendUpload } from './upload.ts';
 import { createWait, type Wait } from './wait.ts';
 import { LimitError, TransportError } from '../errors.ts';
-
-type ReportsName = 'evidence.exports.localReports';
-type ExportsName = 'evidence.exports.list';
-/** One row of the listing of local reports (control API, Local report item). */
-export type LocalReportItem = Result<ReportsName>['items'][number];
-/** One row of the listing of exports: the export resource. */
-export type ExportItem = Result<ExportsName>['items'][number];
 
 type How = Pick<CallOptions, 'signal' | 'onRetry'>;
 
@@ -141,7 +135,7 @@ export type Client = Methods & {
    * Every export that can be read through a project, page by page.
    * @throws LimitError `client.PAGES_EXCEEDED`; TransportError `transport.RESPONSE_INVALID` for an export that comes twice
    */
-  exports(projectId: string, options?: PageOptions): AsyncGenerator<ExportItem, void, undefined>;
+  exports(projectId: string, options?: PageOptions): AsyncGenerator<EvidenceExport, void, undefined>;
   /** For resuming a download: waits by the retry policy, or throws the failure. */
   readonly backOff: BackOff;
 };
@@ -197,7 +191,7 @@ export function createClient(options: ClientOptions): Client {
         (place, page) => call('evidence.exports.list', { projectId, ...place }, page),
         { ...settings.limits, items: Infinity },
         how,
-        createOrderCheck(({ evidenceExportId: id }: ExportItem) => ({ id })),
+        createOrderCheck(({ evidenceExportId: id }: EvidenceExport) => ({ id })),
       ),
     backOff: createBackOff(settings),
   });

@@ -4,13 +4,13 @@ import { TransportError } from '../errors.ts';
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** One logical call. Its signal aborts with the reason of the caller, or with `transport.TIMEOUT` when its time is up. */
-export type Scope = { readonly signal: AbortSignal; close(): void };
+export type CallScope = { readonly signal: AbortSignal; close(): void };
 
 // A longer timer fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer and its listener stay. */
-export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): Scope {
+export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): CallScope {
   if (totalMs === undefined) return { signal: signal ?? new AbortController().signal, close() {} };
   const controller = new AbortController();
   const end = (): void => controller.abort(signal?.reason);

@@ -14,7 +14,8 @@ import {
   withMethods,
 } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
-import type { ExportItem, ExportRef } from '../client/client.ts';
+import type { ExportRef } from '../client/client.ts';
+import type { EvidenceExport } from '../contract/resources/evidence.ts';
 import type { Retry } from '../client/options.ts';
 import { DrillproofError } from '../errors.ts';
 import { isConnectionFailure, UNAVAILABLE_AFTER } from './fetch/all.ts';
@@ -31,13 +32,13 @@ export type ArchiveOutcome = {
   readonly complete: number;
   /** Exports that were not tried, because the reason that ended the run applies to them too. */
   readonly untried: number;
-  readonly failures: readonly ExportFailure[];
+  readonly failures: readonly FailedMirror[];
   /** Failures beyond `MAX_FAILURES`, which are only counted. */
   readonly moreFailures: number;
   /** The codes of all failures. */
   readonly codes: ReadonlySet<Code>;
 };
-export type ExportFailure = {
+export type FailedMirror = {
   readonly evidenceExportId: string;
   readonly error: DrillproofError;
 };
@@ -83,7 +84,7 @@ export async function mirrorMany(
   );
   const { atOnce, signal } = options;
   signal?.throwIfAborted();
-  const errors: ExportFailure[] = [];
+  const errors: FailedMirror[] = [];
   const codes = new Set<Code>();
   const counts = { complete: 0, failed: 0 };
   let failuresInRow = 0;
@@ -146,7 +147,7 @@ export type Holding = 'held' | 'present' | 'missing';
 
 /** An export in a list: of a control plane, or of an archive, whose inventory also gives the digest to expect. */
 export type ListedExport = Pick<
-  ExportItem,
+  EvidenceExport,
   'evidenceExportId' | 'state' | 'updatedAtMs' | 'deletion' | 'manifestDigest'
 > &
   Pick<Wish, 'expectManifest'>;

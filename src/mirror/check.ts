@@ -10,7 +10,7 @@ import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
 import { blameExtraFiles } from './mirror.ts';
 import { checkFile, listWanted } from './plan.ts';
-import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
+import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type MirrorRun } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 import { findExtraFiles } from '../verify/export/files.ts';
 
@@ -48,14 +48,14 @@ export async function checkMirror(exportRef: ExportRef, options: MirrorOptions):
   return rejectWithReason(options.signal, () => checkRun(readRun(exportRef, options)));
 }
 
-async function checkRun(run: Run): Promise<MirrorCheck> {
+async function checkRun(run: MirrorRun): Promise<MirrorCheck> {
   if (run.sink.look === undefined) throw new TypeError('the sink has no look');
   const view = (await run.sink.look()) ?? EMPTY;
   const pinned = await pin(run, view);
   return blameExtraFiles(view, pinned, () => checkView(run, pinned, view));
 }
 
-async function checkView(run: Run, pinned: Pinned, view: MirrorView): Promise<MirrorCheck> {
+async function checkView(run: MirrorRun, pinned: Pinned, view: MirrorView): Promise<MirrorCheck> {
   await assertSameExport(view, pinned);
   const files = await listExpected(run, pinned, view);
   const faults: MirrorFault[] = [];
@@ -105,7 +105,11 @@ const EMPTY: MirrorView = {
 };
 
 /** Lists the files of a complete mirror of this export, with their digests and sizes. */
-async function listExpected(run: Run, pinned: Pinned, view: MirrorView): Promise<readonly ListedFile[]> {
+async function listExpected(
+  run: MirrorRun,
+  pinned: Pinned,
+  view: MirrorView,
+): Promise<readonly ListedFile[]> {
   const wanted = listWanted(run, pinned.manifest).filter(
     ({ kind }) => kind === 'part' || !run.withoutLocalReports,
   );

@@ -17,7 +17,7 @@ import {
 } from '../evidence/export/receipt.ts';
 import { assertSubject, fetchAttestation, type Pinned } from './fetch/documents.ts';
 import { type FailedFile, toFailure } from './fetch/all.ts';
-import type { FileState, Run } from './run.ts';
+import type { FileState, MirrorRun } from './run.ts';
 import { type MirrorTarget, type MirrorView, parseIfValid, readSmallFile, readValid } from './sink.ts';
 
 /** A file of the mirror. It has no state if this run did not verify it. */
@@ -27,10 +27,14 @@ export type Proven = Checksum & { readonly bytes: number; readonly state?: FileS
 type Document = { readonly bytes: Uint8Array; readonly state: 'kept' | 'fetched' };
 
 /** The export attestation, the failure to fetch it, or `undefined` if there is none. */
-export type Attestation = Document | FailedFile | undefined;
+export type FoundAttestation = Document | FailedFile | undefined;
 
 /** Finds the export attestation: the one in the target if it names this manifest, else that of the source. */
-export async function findAttestation(run: Run, pinned: Pinned, view: MirrorView): Promise<Attestation> {
+export async function findAttestation(
+  run: MirrorRun,
+  pinned: Pinned,
+  view: MirrorView,
+): Promise<FoundAttestation> {
   const existing = await readValid(view, EXPORT_ATTESTATION, DEFAULT_LIMITS.documentBytes, (bytes) => {
     assertSubject(bytes, pinned);
     return bytes;
@@ -100,7 +104,7 @@ export const toChecksum = (path: string, bytes: Uint8Array) => ({
 });
 
 /** The facts about a run, without its place in the chain of receipts. */
-export type ReceiptFacts = Omit<LinkedReceipt, 'schemaVersion' | 'kind' | 'finishedAtMs' | 'previous'>;
+export type ReceiptContent = Omit<LinkedReceipt, 'schemaVersion' | 'kind' | 'finishedAtMs' | 'previous'>;
 
 export type WrittenReceipt = {
   readonly receipt: LinkedReceipt;
@@ -119,7 +123,7 @@ type Target = Pick<MirrorTarget, 'list' | 'read' | 'write'>;
  */
 export async function appendReceipt(
   target: Target,
-  facts: ReceiptFacts,
+  facts: ReceiptContent,
   now: () => number,
   changed = true,
 ): Promise<WrittenReceipt> {
@@ -141,7 +145,7 @@ export async function appendReceipt(
 }
 
 /** Checks if a receipt is undamaged and says that this mirror is complete. */
-async function isReceiptOf(target: Target, link: ReceiptLink, facts: ReceiptFacts): Promise<boolean> {
+async function isReceiptOf(target: Target, link: ReceiptLink, facts: ReceiptContent): Promise<boolean> {
   const bytes = await collectBytes(target.read(link.path), DEFAULT_LIMITS.manifestBytes);
   const receipt = parseIfValid(() => parseReceipt(bytes));
   return (

@@ -18,7 +18,7 @@ import { DrillproofError } from '../errors.ts';
 export const INVENTORY = 'inventory.jsonl';
 
 /** A file of lines in an archive, to which several processes write. */
-export type Log = {
+export type LogFile = {
   /** Reads the content; `undefined` if it is missing or larger than any valid one. */
   read(): Promise<Uint8Array | undefined>;
   /**
@@ -183,14 +183,14 @@ const WAIT_MS = 5_000;
 
 /** Reads and extends the inventory of an archive. Several processes may do so at once. */
 export class InventoryLog {
-  private readonly log: Log;
+  private readonly log: LogFile;
   private readonly stamp: () => Stamp;
   private known: Inventory | undefined;
   private waiting: InventoryRow[] = [];
   private sinceMs = 0;
   private last: Promise<void> = Promise.resolve();
 
-  constructor(log: Log, tool: string, now: () => number) {
+  constructor(log: LogFile, tool: string, now: () => number) {
     this.log = log;
     this.stamp = () => ({ tool, nowMs: now() });
   }

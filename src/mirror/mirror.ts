@@ -13,13 +13,13 @@ import {
   findResource,
   writeDocument,
   writeOnce,
-  type Attestation,
+  type FoundAttestation,
   type Proven,
   appendReceipt,
-  type ReceiptFacts,
+  type ReceiptContent,
 } from './finish.ts';
 import { planFiles, listWanted, type Plan } from './plan.ts';
-import { MIRROR_OPTIONS, readRun, type MirrorOptions, type Run } from './run.ts';
+import { MIRROR_OPTIONS, readRun, type MirrorOptions, type MirrorRun } from './run.ts';
 import { findExtraFiles } from '../verify/export/files.ts';
 import type { MirrorTarget, MirrorView } from './sink.ts';
 
@@ -27,7 +27,7 @@ import type { MirrorTarget, MirrorView } from './sink.ts';
 type Fetched = { readonly files: readonly Proven[]; readonly failures: readonly FailedFile[] };
 
 /** The state of a complete mirror before it was locked. */
-type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: Attestation } };
+type Checked = { readonly plan: Plan; readonly attestation?: { readonly result: FoundAttestation } };
 
 /**
  * Mirrors an export: copies every part and every local report that its manifest lists to the target (formats §1,
@@ -54,7 +54,7 @@ export async function mirrorExport(exportRef: ExportRef, options: MirrorOptions)
   return rejectWithReason(options.signal, () => mirrorRun(readRun(exportRef, options)));
 }
 
-async function mirrorRun(run: Run): Promise<LinkedReceipt> {
+async function mirrorRun(run: MirrorRun): Promise<LinkedReceipt> {
   const view = await run.sink.look?.();
   const pinned = await pin(run, view);
   return blameExtraFiles(view, pinned, async () => {
@@ -101,7 +101,7 @@ async function assertNoExtraFiles(target: MirrorView, { manifest }: Pinned): Pro
   });
 }
 
-async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {
+async function checkComplete(run: MirrorRun, pinned: Pinned, view: MirrorView): Promise<Checked | undefined> {
   if (!(await isComplete(view, pinned))) return undefined;
   const plan = await planFiles(listWanted(run, pinned.manifest), view, run);
   if (plan.missing.length > 0) return { plan };
@@ -109,7 +109,7 @@ async function checkComplete(run: Run, pinned: Pinned, view: MirrorView): Promis
 }
 
 async function fetchMissing(
-  run: Run,
+  run: MirrorRun,
   pinned: Pinned,
   target: MirrorTarget,
   checked: Checked | undefined,
@@ -124,7 +124,7 @@ async function fetchMissing(
 }
 
 async function fetchFiles(
-  run: Run,
+  run: MirrorRun,
   pinned: Pinned,
   target: MirrorTarget,
   plan: Plan | undefined,
@@ -142,7 +142,7 @@ async function fetchFiles(
   return { files, failures };
 }
 
-async function finish(run: Run, pinned: Pinned, fetched: Fetched, target: MirrorTarget) {
+async function finish(run: MirrorRun, pinned: Pinned, fetched: Fetched, target: MirrorTarget) {
   const resource = await writeDocument(EXPORT_RESOURCE, await findResource(pinned, target), target);
   const { manifestDigest, manifestBytes } = pinned;
   const manifest = { path: EXPORT_MANIFEST, digest: manifestDigest, bytes: manifestBytes.length };
@@ -166,10 +166,10 @@ const fetchedAny = (files: readonly Proven[]): boolean =>
   files.some(({ state = 'kept' }) => state !== 'kept');
 
 function buildReceipt(
-  run: Run,
+  run: MirrorRun,
   { manifest, manifestDigest, manifestFrom }: Pinned,
   { files, failures }: Fetched,
-): ReceiptFacts {
+): ReceiptContent {
   return {
     evidenceExportId: manifest.evidenceExportId,
     organizationId: manifest.organizationId,

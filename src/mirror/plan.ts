@@ -3,7 +3,7 @@ import { digestStream } from '../bytes/hash.ts';
 import type { Download, DownloadOptions } from '../client/http/download.ts';
 import { DrillproofError } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
-import type { FoundState, Run } from './run.ts';
+import type { FoundState, MirrorRun } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 
 /** A file that the manifest lists. Its path is a name in the target, never part of a URL. */
@@ -20,7 +20,7 @@ export type Plan = {
 };
 
 /** Lists every file of the manifest in order: parts, then local reports. */
-export function listWanted({ client, exportRef }: Run, manifest: ExportManifest): Wanted[] {
+export function listWanted({ client, exportRef }: MirrorRun, manifest: ExportManifest): Wanted[] {
   const part = ({ evidenceBundleId, ...row }: PartRow): Wanted => ({
     ...readCommon(row),
     kind: 'part',
@@ -44,7 +44,7 @@ const readCommon = ({ path, digest, bytes }: Pick<PartRow, 'path' | 'digest' | '
 export async function planFiles(
   all: readonly Wanted[],
   target: MirrorView,
-  run: Pick<Run, 'report' | 'signal' | 'withoutLocalReports' | 'only'>,
+  run: Pick<MirrorRun, 'report' | 'signal' | 'withoutLocalReports' | 'only'>,
 ): Promise<Plan> {
   const { report, withoutLocalReports, only } = run;
   const wanted = all.filter(({ path }) => only?.has(path) !== false);
@@ -69,7 +69,7 @@ export async function planFiles(
 export async function checkFile(
   file: ListedFile,
   target: MirrorView,
-  { report, signal }: Pick<Run, 'report' | 'signal'>,
+  { report, signal }: Pick<MirrorRun, 'report' | 'signal'>,
 ): Promise<FoundState> {
   const { path, bytes } = file;
   const state = await readState(file, target, signal);

@@ -117,7 +117,7 @@ export const MIRROR_OPTIONS = optionsOf(MEMBERS);
 const IGNORE: OnProgress = () => undefined;
 
 /** The options of one run with their defaults. */
-export type Run = Readonly<ReturnType<typeof readRun>>;
+export type MirrorRun = Readonly<ReturnType<typeof readRun>>;
 
 export function readRun(exportRef: ExportRef, options: MirrorOptions) {
   const { now = Date.now, sleep = sleepFor, concurrency = CONCURRENCY } = options;
@@ -145,7 +145,7 @@ export function readRun(exportRef: ExportRef, options: MirrorOptions) {
 
 /** The options of a request for a file, whose retries are reported with its path. */
 export const callOptions = (
-  { signal, report }: Pick<Run, 'signal' | 'report'>,
+  { signal, report }: Pick<MirrorRun, 'signal' | 'report'>,
   path: string,
   pace: Pace,
 ): Pick<CallOptions, 'pace' | 'onRetry' | 'signal'> => ({

@@ -1,8 +1,8 @@
 import { groupBy } from '../bytes/async.ts';
 import {
-  BOOLEAN,
   checkArguments,
   defined,
+  FLAG,
   listOf,
   type Kind,
   type MembersOf,
@@ -63,7 +63,7 @@ const CONTEXT: MembersOf<EvaluateContext> = {
   ledger: optional(OBJECT),
   artifact: optional(OBJECT),
   baseline: optional(OBJECT),
-  strict: optional(BOOLEAN),
+  strict: optional(FLAG),
 };
 
 /**

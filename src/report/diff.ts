@@ -18,7 +18,7 @@ const changeSchema = z.strictObject({
   before: optionalMember(leafSchema),
   after: optionalMember(leafSchema),
 });
-export type Change = Readonly<z.infer<typeof changeSchema>>;
+export type ReportChange = Readonly<z.infer<typeof changeSchema>>;
 
 export const reportDiffSchema = z.strictObject({
   schemaVersion: z.literal(1),
@@ -45,7 +45,7 @@ export function diffReports(before: JsonValue, after: JsonValue): ReportDiff {
   };
 }
 
-function compare(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
+function compare(before: Tree | undefined, after: Tree | undefined, way: string[]): ReportChange[] {
   if (before === undefined || after === undefined) return listOneSided(before, after, way);
   if (isBranch(before) && isBranch(after)) {
     const kinds = compareLeaf(before.get('kind'), after.get('kind'), [...way, 'kind']);
@@ -58,7 +58,7 @@ function compare(before: Tree | undefined, after: Tree | undefined, way: string[
 }
 
 /** A value on one side only is one change, whatever it contains. */
-function listOneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
+function listOneSided(before: Tree | undefined, after: Tree | undefined, way: string[]): ReportChange[] {
   const [change, tree] =
     after === undefined ? (['vanished', before] as const) : (['appeared', after] as const);
   const side = after === undefined ? 'before' : 'after';
@@ -66,7 +66,7 @@ function listOneSided(before: Tree | undefined, after: Tree | undefined, way: st
   return [{ change, way, counted: isCounted(way), ...defined({ [side]: leafOf(tree) }) }];
 }
 
-function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: string[]): Change[] {
+function compareLeaf(before: Tree | undefined, after: Tree | undefined, way: string[]): ReportChange[] {
   if (before === after) return [];
   const shown = defined({ before: leafOf(before), after: leafOf(after) });
   return [{ change: 'changed', way, counted: isCounted(way), ...shown }];
@@ -133,7 +133,7 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
   const page = pageOf(options);
   const [results, others] = [true, false].map((counted) =>
     changes.filter((change) => change.counted === counted),
-  ) as [Change[], Change[]];
+  ) as [ReportChange[], ReportChange[]];
   const lines = [
     equal
       ? `${page.paint.good('EQUAL')} results${others.length === 0 ? '' : `, ${countNoun(others.length, 'other difference')}`}`
@@ -147,15 +147,15 @@ export function renderDiff({ equal, changes }: ReportDiff, options: TextOptions 
 }
 
 /** Removes changes that parts repeat because the complete report has them, such as the time of the verification. */
-function removeRepeats(changes: readonly Change[]): Change[] {
+function removeRepeats(changes: readonly ReportChange[]): ReportChange[] {
   const topLevel = new Set(changes.filter(({ way }) => way.length === 1).map(groupKey));
   return changes.filter((change) => change.way.length === 1 || !topLevel.has(groupKey(change)));
 }
 
-const groupKey = ({ way, change, before, after }: Change): string =>
+const groupKey = ({ way, change, before, after }: ReportChange): string =>
   JSON.stringify([way.at(-1), change, before, after]);
 
-function formatChanges(page: Page, changes: readonly Change[]): string[] {
+function formatChanges(page: Page, changes: readonly ReportChange[]): string[] {
   const subjects = new Map<string, string[]>();
   for (const change of changes.slice(0, MAX_CHANGES)) {
     const [subject, what] = splitWay(change.way);
@@ -224,9 +224,9 @@ function nameOf(key: string): string {
   return `${names.join(' ')}${times}`;
 }
 
-function formatValues({ change, way, before, after }: Change): string {
+function formatValues({ change, way, before, after }: ReportChange): string {
   const name = way.at(-1) ?? '';
-  const show = (value: Change['before']): string =>
+  const show = (value: ReportChange['before']): string =>
     typeof value === 'number' && TIME.test(name) ? isoTime(value) : escapeText(String(value));
   if (change === 'changed' && before !== undefined && after !== undefined)
     return `: ${show(before)} → ${show(after)}`;

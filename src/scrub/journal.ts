@@ -5,7 +5,7 @@ import { digestOf } from '../bytes/hash.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
 import { countSchema, msSchema } from '../contract/scalars.ts';
-import { type Log, splitLines } from '../mirror/inventory.ts';
+import { type LogFile, splitLines } from '../mirror/inventory.ts';
 
 const entrySchema = z.strictObject({
   /** The name of the mirror; empty for the last run with `withinMs`. */
@@ -53,7 +53,7 @@ export function readJournal(content: Uint8Array): Map<string, JournalEntry> {
 }
 
 /** Returns when each mirror was last read, by its name. A mirror that was never read to its end is absent. */
-export async function readLastReads(log: Log): Promise<ReadonlyMap<string, number>> {
+export async function readLastReads(log: LogFile): Promise<ReadonlyMap<string, number>> {
   const entries = [...readJournal((await log.read()) ?? new Uint8Array()).values()];
   return new Map(
     entries.flatMap(({ mirror, readAtMs }) => (readAtMs === undefined ? [] : [[mirror, readAtMs] as const])),
@@ -87,7 +87,7 @@ const BATCH_FILES = 64;
  * Opens the journal in a log. Several processes may write to it.
  * @param waitMs writes entries this long after the first, because each write is slow; default: after 64 files
  */
-export function openJournal(log: Log, waitMs?: number): ScrubJournal {
+export function openJournal(log: LogFile, waitMs?: number): ScrubJournal {
   let entries: Promise<Map<string, JournalEntry>> | undefined;
   const read = () => (entries ??= log.read().then((content) => readJournal(content ?? new Uint8Array())));
   let prepared: Promise<void> | undefined;

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defined } from '../bytes/arguments.ts';
 import { type SelftestCase, writeCaseFolder } from './case-folder.ts';
-import { type CaseResult, listDifferences, type Facts } from './result.ts';
+import { type CaseResult, listDifferences, type PlainFacts } from './result.ts';
 
 export type ExecOptions = {
   /** A shell command; the case folder is added as its last argument. */
@@ -76,7 +76,7 @@ function killGroup({ pid }: ChildProcess): void {
 }
 
 /** The exit codes of a verifier (docs/formats/selftest.md). Any other is a crash. */
-export const ANSWERS = { valid: 0, invalid: 1, unsupported: 77 } as const;
+export const EXIT_CODES = { valid: 0, invalid: 1, unsupported: 77 } as const;
 
 /** The exit codes of a shell that cannot start a command. */
 const NOT_STARTED: ReadonlySet<number> = new Set([126, 127]);
@@ -91,7 +91,7 @@ type ProcessResult = {
 type Compared = Omit<CaseResult, 'kind' | 'id' | 'way'>;
 
 export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault }: ProcessResult): Compared {
-  const fail = (reason: string, actual?: Facts): Compared => ({
+  const fail = (reason: string, actual?: PlainFacts): Compared => ({
     state: 'failed',
     reason,
     flags: testCase.flags,
@@ -99,19 +99,19 @@ export function compareAnswer(testCase: SelftestCase, { exitCode, stdout, fault 
     ...defined({ actual }),
   });
   if (fault !== undefined) return fail(fault);
-  if (exitCode === ANSWERS.unsupported) return { state: 'unsupported' };
+  if (exitCode === EXIT_CODES.unsupported) return { state: 'unsupported' };
   if (exitCode !== undefined && NOT_STARTED.has(exitCode))
     return { state: 'not_run', reason: `the command could not be started (exit code ${exitCode})` };
-  if (exitCode !== ANSWERS.valid && exitCode !== ANSWERS.invalid)
+  if (exitCode !== EXIT_CODES.valid && exitCode !== EXIT_CODES.invalid)
     return fail(`it ended with ${exitCode === undefined ? 'a signal' : `exit code ${exitCode}`}`);
-  const verdict = exitCode === ANSWERS.valid ? 'valid' : 'invalid';
+  const verdict = exitCode === EXIT_CODES.valid ? 'valid' : 'invalid';
   const facts = parseAnswer(stdout);
   if (facts === undefined) return fail('the first line of its output is not a JSON object', { verdict });
   return compareFacts(testCase, { ...facts, verdict }, fail);
 }
 
 /** Parses the JSON object in the first line. Empty output counts as an empty object. */
-function parseAnswer(stdout: string): Facts | undefined {
+function parseAnswer(stdout: string): PlainFacts | undefined {
   const [line = ''] = stdout.split('\n', 1);
   if (line.trim() === '') return {};
   try {
@@ -125,8 +125,8 @@ function parseAnswer(stdout: string): Facts | undefined {
 /** Omitted members are not compared. Additional members are wrong, because their names could be misspelt. */
 function compareFacts(
   { expected }: SelftestCase,
-  actual: Facts,
-  fail: (reason: string, actual: Facts) => Compared,
+  actual: PlainFacts,
+  fail: (reason: string, actual: PlainFacts) => Compared,
 ): Compared {
   const names = Object.keys(actual);
   const compared = Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name)));

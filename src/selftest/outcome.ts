@@ -6,15 +6,15 @@ import { DrillproofError } from '../errors.ts';
 import { parseTrustStore, type TrustStore } from '../trust/store.ts';
 
 /** The outcome of a case, in the form of the vector files. */
-export type Outcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };
+export type CaseOutcome = { readonly verdict: 'valid' | 'invalid'; readonly [member: string]: unknown };
 
-export const makeRefusal = (code: Code): Outcome => ({ verdict: 'invalid', code });
+export const makeRefusal = (code: Code): CaseOutcome => ({ verdict: 'invalid', code });
 
 /** The members of an outcome. `verdict` is valid by default. */
 type Members = Readonly<Record<string, unknown>> | void;
 
 /** Valid with the members that `act` returns, or invalid with the code that it throws. */
-async function tryOutcome(act: () => Members | Promise<Members>): Promise<Outcome> {
+async function tryOutcome(act: () => Members | Promise<Members>): Promise<CaseOutcome> {
   try {
     return { verdict: 'valid', ...(await act()) };
   } catch (error) {
@@ -27,7 +27,7 @@ const BAD: ReadonlySet<string> = new Set(['failed', 'incomplete', 'invalid']);
 
 type HasFindings = { readonly findings: readonly { readonly code: string }[] };
 
-export const makeOutcome = (result: string, reports: readonly HasFindings[]): Outcome => ({
+export const makeOutcome = (result: string, reports: readonly HasFindings[]): CaseOutcome => ({
   verdict: BAD.has(result) ? 'invalid' : 'valid',
   result,
   codes: [...new Set(reports.flatMap(({ findings }) => findings.map(({ code }) => code)))].toSorted(),
@@ -37,21 +37,21 @@ export const makeOutcome = (result: string, reports: readonly HasFindings[]): Ou
 type Way<I> = readonly [name: string, run: (input: I) => Members | Promise<Members>];
 
 /** The cases of one kind. Every way must have the expected outcome. */
-export type Kind = {
+export type CaseKind = {
   readonly ways: readonly string[];
   /**
    * The outcomes of a case by the name of the way, for at most `most` ways.
    * @throws TypeError for a bug of this program; an invalid input has an outcome
    */
-  outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, Outcome>>;
+  outcomes(input: unknown, most?: number): Promise<ReadonlyMap<string, CaseOutcome>>;
 };
 
 /** Defines a kind whose inputs have this shape. */
-export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[]): Kind => ({
+export const defineKind = <I>(shape: z.ZodMiniType<I>, ...ways: readonly Way<I>[]): CaseKind => ({
   ways: ways.map(([name]) => name),
   async outcomes(input, most = ways.length) {
     const typed = shape.parse(input);
-    const outcomes = new Map<string, Outcome>();
+    const outcomes = new Map<string, CaseOutcome>();
     for (const [name, run] of ways.slice(0, most)) outcomes.set(name, await tryOutcome(() => run(typed)));
     return outcomes;
   },

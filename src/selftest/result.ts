@@ -4,7 +4,7 @@ import { documentsKinds } from './kinds/documents.ts';
 import { policiesKinds } from './kinds/policies.ts';
 import { evidenceKinds } from './kinds/evidence.ts';
 import { trustKinds } from './kinds/trust.ts';
-import type { Kind, Outcome } from './outcome.ts';
+import type { CaseKind, CaseOutcome } from './outcome.ts';
 import type { SelftestCase } from './case-folder.ts';
 
 /** The result of one case in one way. Neither `unsupported` nor `not_run` passes. */
@@ -17,8 +17,8 @@ export type CaseResult = {
   readonly reason?: string;
   /** The bugs that such a verifier has. */
   readonly flags?: readonly string[];
-  readonly expected?: Facts;
-  readonly actual?: Facts;
+  readonly expected?: PlainFacts;
+  readonly actual?: PlainFacts;
   /** Only the verdict was reported, so nothing else was compared. */
   readonly verdictOnly?: boolean;
 };
@@ -82,21 +82,21 @@ function makeReport(
   return { schemaVersion: 1, kind: 'selftest', verdict, target, total, kinds, failures };
 }
 
-export type Facts = Readonly<Record<string, unknown>>;
+export type PlainFacts = Readonly<Record<string, unknown>>;
 
 /** Removes members without a value, as a file would. */
-export const toPlain = (facts: Facts): Facts => JSON.parse(JSON.stringify(facts)) as Facts;
+export const toPlain = (facts: PlainFacts): PlainFacts => JSON.parse(JSON.stringify(facts)) as PlainFacts;
 
 const formatValue = (value: unknown): string => (value === undefined ? '' : canonicalJson(value));
 
 /** The members that differ, including unexpected ones. */
-export function listDifferences(expected: Facts, actual: Facts): readonly string[] {
+export function listDifferences(expected: PlainFacts, actual: PlainFacts): readonly string[] {
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...names].filter((name) => formatValue(expected[name]) !== formatValue(actual[name])).toSorted();
 }
 
 /** The tests of each kind. */
-export const CASE_KINDS: Readonly<Record<string, Kind>> = {
+export const CASE_KINDS: Readonly<Record<string, CaseKind>> = {
   ...bytesKinds,
   ...trustKinds,
   ...documentsKinds,
@@ -105,14 +105,14 @@ export const CASE_KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** Looks up a kind that others may have added; `undefined` for an unknown one. */
-export const findCaseKind = (kind: string): Kind | undefined =>
+export const findCaseKind = (kind: string): CaseKind | undefined =>
   Object.hasOwn(CASE_KINDS, kind) ? CASE_KINDS[kind] : undefined;
 
 /** Runs a case in every way. `platform` names the primitives in use. */
 export async function runCase(
   kind: string,
   testCase: SelftestCase,
-  tests: Kind,
+  tests: CaseKind,
   platform: string,
 ): Promise<CaseResult[]> {
   const at = (way: string) => ({ kind, id: testCase.id, way: `${way} (${platform})` });
@@ -129,11 +129,11 @@ export async function runCase(
 const selectContext = ({ flags, expected }: SelftestCase) => ({ flags, expected });
 
 /** Without an optional package, some cases cannot be tried. */
-export const isUnsupported = ({ code }: Outcome): boolean => code === 'io.PACKAGE_MISSING';
+export const isUnsupported = ({ code }: CaseOutcome): boolean => code === 'io.PACKAGE_MISSING';
 
 function compareOutcome(
   testCase: SelftestCase,
-  outcome: Outcome,
+  outcome: CaseOutcome,
 ): Pick<CaseResult, 'state' | 'reason' | 'actual'> {
   if (isUnsupported(outcome)) return { state: 'unsupported' };
   const actual = toPlain(outcome);

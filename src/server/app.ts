@@ -17,9 +17,9 @@ import {
 import type { ServerContext } from './model/context.ts';
 import type { ServerLimits } from './model/limits.ts';
 import {
-  type Answer,
+  type ServerAnswer,
   commonHeaders,
-  ControlError,
+  Refusal,
   buildErrorAnswer,
   discardBody,
   newCorrelationId,
@@ -27,7 +27,7 @@ import {
   formatReprDigest,
 } from './http/envelope.ts';
 import { type Arrival, describeContent, createPace, cutOf, readJsonBody } from './http/body.ts';
-import { answerDownload, type Download } from './http/download.ts';
+import { answerDownload, type StoredFile } from './http/download.ts';
 import {
   assertMatch,
   digestDocument,
@@ -42,7 +42,7 @@ import type { Owner, RateLimiter, TransferSlots } from './http/rate-limit.ts';
 import { type Audit, readTraceId, selectIds, traceLog } from './model/log.ts';
 import type { VerifyIdentity } from './http/oidc.ts';
 import { authenticate, type createUses, type Principal } from './http/tokens.ts';
-import { assertPermission, type Handlers, type Outcome, hashRequest } from './services/handler.ts';
+import { assertPermission, type Handlers, type ChangeOutcome, hashRequest } from './services/handler.ts';
 import { EXPOSITION_TYPE } from './telemetry/exposition.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { readClientAddress, type Observation, type Observer } from './telemetry/observer.ts';
@@ -149,7 +149,7 @@ async function admit(
   const wait = await rates[kind].take(principal.tokenId);
   if (wait !== undefined) {
     metrics.rateLimited();
-    throw new ControlError('control.RATE_LIMITED', 'the token sends too many requests', wait);
+    throw new Refusal('control.RATE_LIMITED', 'the token sends too many requests', wait);
   }
   return principal;
 }
@@ -183,7 +183,7 @@ const answerText = (
   status: number,
   { body, headers }: OpenAnswer,
   more: OpenAnswer['headers'] = {},
-): Answer => ({ status, headers: { ...commonHeaders(correlationId), ...headers, ...more }, body });
+): ServerAnswer => ({ status, headers: { ...commonHeaders(correlationId), ...headers, ...more }, body });
 
 function serialize(value: object): OpenAnswer & { readonly etag: string } {
   const { body, headers } = buildJson(value);
@@ -191,7 +191,12 @@ function serialize(value: object): OpenAnswer & { readonly etag: string } {
   return { body, headers: { ...headers, 'Repr-Digest': formatReprDigest(digest) }, etag: formatEtag(digest) };
 }
 
-function answerJson(exchange: Exchange, status: number, value: object, more?: OpenAnswer['headers']): Answer {
+function answerJson(
+  exchange: Exchange,
+  status: number,
+  value: object,
+  more?: OpenAnswer['headers'],
+): ServerAnswer {
   const document = serialize(value);
   const { request, correlationId } = exchange;
   if (!isSafe(request)) return answerText(exchange, status, document, more);
@@ -218,14 +223,14 @@ function takeSlot(
   }
   const { of, limit } = end;
   if (of !== 'server') metrics.rateLimited();
-  throw new ControlError(
+  throw new Refusal(
     of === 'server' ? 'control.UNAVAILABLE' : 'control.RATE_LIMITED',
     `the ${of} has ${limit} ${kind} at once, which is its limit`,
     { retryAfterMs: RETRY_AFTER_MS, details: { limit } },
   );
 }
 
-function answerBytes(exchange: Exchange, download: Download, ranges: boolean): Promise<Answer> {
+function answerBytes(exchange: Exchange, download: StoredFile, ranges: boolean): Promise<ServerAnswer> {
   const { request, correlationId, blobs, log, observation, limits } = exchange;
   const pace = { graceMs: limits.requestTimeoutMs, bytesPerSecond: limits.downloadBytesPerSecond };
   const streamed = (bytes: number): void => void (observation.streamed += bytes);
@@ -235,11 +240,11 @@ function answerBytes(exchange: Exchange, download: Download, ranges: boolean): P
 type Call = { readonly name: OperationName; readonly params: Readonly<Record<string, string>> };
 
 /** Answers a read with a document or with bytes. */
-async function read(exchange: Exchange, { name }: Call, call: object): Promise<Answer> {
+async function read(exchange: Exchange, { name }: Call, call: object): Promise<ServerAnswer> {
   const { success } = operationRow(name);
   const answer = await handlerOf(exchange.handlers, name)(call);
   if (success.kind === 'json') return answerJson(exchange, success.status, answer);
-  return answerBytes(exchange, answer as Download, success.ranges);
+  return answerBytes(exchange, answer as StoredFile, success.ranges);
 }
 
 /** Answers a change with the status of its row, and a replay with 200 and the same document. */
@@ -248,7 +253,7 @@ async function runChange(
   { name, params }: Call,
   principal: Principal,
   { sent, body, ...head }: TypedBody & { readonly params: unknown; readonly query: unknown },
-): Promise<Answer> {
+): Promise<ServerAnswer> {
   const { header } = exchange.request;
   const key = header('idempotency-key') ?? '';
   const { projectId = '' } = params;
@@ -257,14 +262,14 @@ async function runChange(
   const optionals = { ifMatch: header('if-match'), traceparent: readTraceId(trace) && trace };
   const change = { principal, projectId, operation: name, key, requestHash, ...defined(optionals) };
   const answer = await handlerOf(exchange.handlers, name)({ ...head, body, change });
-  const { value, replayed } = answer as Outcome<object>;
+  const { value, replayed } = answer as ChangeOutcome<object>;
   exchange.outcome = { ...value, ...(replayed && { replayed }) };
   if (replayed) return answerJson(exchange, 200, value, { 'Idempotency-Replayed': 'true' });
   return answerJson(exchange, operationRow(name).success.status, value);
 }
 
 /** Authenticates, validates, permits, acts and answers: the one path of every operation of the table. */
-async function operate(exchange: Exchange, call: Call): Promise<Answer> {
+async function operate(exchange: Exchange, call: Call): Promise<ServerAnswer> {
   const { request, limits } = exchange;
   const { name, params } = call;
   const row = operationRow(name);
@@ -314,7 +319,7 @@ function record(
   exchange: Exchange,
   { operation, row }: Target,
   params: Call['params'],
-  { status, code }: Answer,
+  { status, code }: ServerAnswer,
 ): void {
   const { request, audit, boundedAudit, correlationId, client, outcome = {}, observation } = exchange;
   if (!isRecorded(exchange, row, status)) return;
@@ -333,8 +338,8 @@ function record(
   write({ actor: owner?.tokenId ?? 'anonymous', action: operation, facts, ...defined({ code }) });
 }
 
-const methodError = (allow: readonly string[]): ControlError =>
-  new ControlError('control.METHOD_NOT_ALLOWED', 'the path does not take this method', {
+const methodError = (allow: readonly string[]): Refusal =>
+  new Refusal('control.METHOD_NOT_ALLOWED', 'the path does not take this method', {
     headers: { Allow: allow.join(', ') },
   });
 
@@ -345,15 +350,15 @@ async function refuseUnrouted(exchange: Exchange): Promise<never> {
   throw allow.length > 0 ? methodError(allow) : notFound();
 }
 
-async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<Answer> {
+async function answerOpen(exchange: Exchange, endpoint: OpenEndpoint): Promise<ServerAnswer> {
   if (!isSafe(exchange.request)) throw methodError(['GET', 'HEAD']);
   return answerText(exchange, 200, await endpoint.answer());
 }
 
 /** Answers a request; a failure becomes the error envelope. */
-export type App = (request: HttpRequest) => Promise<Answer>;
+export type App = (request: HttpRequest) => Promise<ServerAnswer>;
 
-type Step = (exchange: Exchange, params: Call['params']) => Promise<Answer>;
+type Step = (exchange: Exchange, params: Call['params']) => Promise<ServerAnswer>;
 /** What answers a request. */
 type Target = { readonly operation: string; readonly step: Step; readonly row?: Operation };
 
@@ -389,7 +394,7 @@ export function createApp(dependencies: AppDependencies): App {
     const observation = observer.begin(arrival, outgoing);
     const exchange: Exchange = { ...dependencies, request, correlationId, observation, client, log };
     const params = route?.params ?? {};
-    const fail = (error: unknown): Answer => buildErrorAnswer(error, correlationId, log);
+    const fail = (error: unknown): ServerAnswer => buildErrorAnswer(error, correlationId, log);
     let answer = await step(exchange, params).catch(fail);
     try {
       record(exchange, target, params, answer);

@@ -8,7 +8,7 @@ import { MAX_SESSION_TTL_MS } from '../contract/resources/session.ts';
 import { operationResourceSchema, type OperationResource } from '../contract/resources/operation.ts';
 import type { Permission } from '../contract/operations/operations.ts';
 import { settleAttempt } from './builds/drive-attempt.ts';
-import { ControlError, notFound } from './http/envelope.ts';
+import { Refusal, notFound } from './http/envelope.ts';
 import type { Cursors, UploadAddresses } from './http/sealed.ts';
 import type { Principal } from './http/tokens.ts';
 import {
@@ -72,10 +72,7 @@ async function assertMayCancel(
   const operation = await findOperation(reads, principal, ref);
   const permission = STARTED_BY[operation.kind];
   if (permission === undefined)
-    throw new ControlError(
-      'control.PERMISSION_DENIED',
-      'only the operator can cancel this kind of operation',
-    );
+    throw new Refusal('control.PERMISSION_DENIED', 'only the operator can cancel this kind of operation');
   assertPermission(principal, permission);
 }
 

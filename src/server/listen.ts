@@ -23,7 +23,7 @@ import { errnoOf } from '../node/fs-errors.ts';
 import { CLOSE, cutOf } from './http/body.ts';
 import type { App } from './app.ts';
 import {
-  ControlError,
+  Refusal,
   type ErrorAnswer,
   buildErrorAnswer,
   newCorrelationId,
@@ -58,29 +58,29 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-type Refusal = ConstructorParameters<typeof ControlError>;
+type RefusalFacts = ConstructorParameters<typeof Refusal>;
 
 // Refusals of Node's parser, by its error code (control API, Errors).
-const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
+const CLIENT_ERRORS: Readonly<Record<string, RefusalFacts>> = {
   HPE_HEADER_OVERFLOW: ['control.HEADERS_TOO_LARGE', 'the headers are too large', CLOSE],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['control.PAYLOAD_TOO_LARGE', 'the chunk extensions are too large', CLOSE],
   HPE_INVALID_EOF_STATE: ['control.REQUEST_INVALID', 'the request ended early', CLOSE],
   ERR_HTTP_REQUEST_TIMEOUT: ['control.REQUEST_TIMEOUT', 'the request took too long to arrive', CLOSE],
 };
-const MALFORMED: Refusal = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
+const MALFORMED: RefusalFacts = ['control.REQUEST_INVALID', 'the request is not well-formed HTTP/1.1', CLOSE];
 
-const refuseMethod = (message: string): ControlError =>
-  new ControlError('control.METHOD_NOT_ALLOWED', message, { headers: { Allow: 'GET, HEAD, POST, PUT' } });
+const refuseMethod = (message: string): Refusal =>
+  new Refusal('control.METHOD_NOT_ALLOWED', message, { headers: { Allow: 'GET, HEAD, POST, PUT' } });
 
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [^ \r\n]+ HTTP\/1\.[01]\r\n/;
 
 /** Refuses a request that Node could not parse. Its parser knows only the registered methods. */
-function describeClientError(error: Error & { readonly rawPacket?: unknown }): ControlError {
+function describeClientError(error: Error & { readonly rawPacket?: unknown }): Refusal {
   const code = errnoOf(error) ?? '';
   const line = error.rawPacket instanceof Uint8Array ? Buffer.from(error.rawPacket).toString('latin1') : '';
   return code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(line)
     ? refuseMethod('the method is unknown')
-    : new ControlError(...(CLIENT_ERRORS[code] ?? MALFORMED));
+    : new Refusal(...(CLIENT_ERRORS[code] ?? MALFORMED));
 }
 
 function formatAnswer({ status, headers, body }: ErrorAnswer): string {
@@ -104,7 +104,7 @@ function buildRefusal(error: unknown, client: string | undefined, { log, observe
 }
 
 /** Answers on a bare connection, where Node made no response object. */
-function refuseRaw(socket: Duplex, error: ControlError, reporting: Reporting): void {
+function refuseRaw(socket: Duplex, error: Refusal, reporting: Reporting): void {
   const client = socket instanceof Socket ? socket.remoteAddress : undefined;
   if (socket.writable) socket.end(formatAnswer(buildRefusal(error, client, reporting)));
   socket.once('finish', () => socket.destroy());

@@ -12,7 +12,7 @@ import {
 import { DrillproofError } from '../errors.ts';
 import { createApp, buildPageEndpoint, buildEndpoints } from './app.ts';
 import type { Blobs } from './blobs/blobs.ts';
-import { type Answer, toResponse } from './http/envelope.ts';
+import { type ServerAnswer, toResponse } from './http/envelope.ts';
 import { type HttpRequest, readWebRequest } from './http/request.ts';
 import { createHandlers } from './handlers.ts';
 import type { VerifyIdentity } from './http/oidc.ts';
@@ -95,7 +95,7 @@ export type ControlServer = {
   /** Answers a `Request`, for example in a test or below another server. */
   fetch(request: Request): Promise<Response>;
   /** Answers a request of `listen`. */
-  answer(request: HttpRequest): Promise<Answer>;
+  answer(request: HttpRequest): Promise<ServerAnswer>;
   /** The listener reports requests here that it refused itself. */
   readonly observer: Observer;
   /** Makes `/readyz` answer 503 from now on; everything else is still answered. */

@@ -1,5 +1,5 @@
 import { buildEndpoints } from './app.ts';
-import { type Answer, buildErrorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
+import { type ServerAnswer, buildErrorAnswer, newCorrelationId, notFound } from './http/envelope.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ServerContext } from './model/context.ts';
 import type { Log } from './model/log.ts';
@@ -15,7 +15,7 @@ const ENDED = 'worker.job.';
 export function createWorkerHealth(context: ServerContext & { readonly version: string }): {
   readonly log: Log;
   readonly stores: Pick<ServerContext, 'store' | 'blobs'>;
-  answer(request: Pick<HttpRequest, 'path'>): Promise<Answer>;
+  answer(request: Pick<HttpRequest, 'path'>): Promise<ServerAnswer>;
   stopping(): void;
 } {
   const { log } = context;

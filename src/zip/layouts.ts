@@ -103,7 +103,7 @@ export const IN_ZIP64_16 = 0xff_ff;
 export const IN_ZIP64_32 = 0xff_ff_ff_ff;
 
 /** General purpose bit flags (APPNOTE 4.4.4). */
-export const FLAG = {
+export const FLAG_BITS = {
   encrypted: 1 << 0,
   deflateOptions: 0b11 << 1,
   descriptor: 1 << 3,

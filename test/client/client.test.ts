@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listItems, type LocalReportItem } from '../../src/client/client.ts';
+import { listItems } from '../../src/client/client.ts';
+import type { LocalReportItem } from '../../src/contract/resources/evidence.ts';
 import { LimitError } from '../../src/errors.ts';
 import { localReportItem } from '../contract/resources.ts';
 import { EXPORT, exportRef, exportResource, failureOf, PROJECT, testClient } from './make.ts';

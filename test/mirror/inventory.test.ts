@@ -7,7 +7,7 @@ import {
   type InventoryChange,
   InventoryLog,
   type InventoryRow,
-  type Log,
+  type LogFile,
   parseInventory,
 } from '../../src/mirror/inventory.ts';
 import { idOf } from '../support/evidence.ts';
@@ -32,7 +32,7 @@ const three = [1, 2, 3].reduce(
 );
 
 /** A log in memory. Each step can be ended by `fail`, as a kill ends a process. */
-function memoryLog(): Log & { content: Uint8Array | undefined; fail: boolean } {
+function memoryLog(): LogFile & { content: Uint8Array | undefined; fail: boolean } {
   return {
     content: undefined,
     fail: false,
@@ -95,7 +95,7 @@ describe('an inventory', () => {
   });
 });
 
-const open = (log: Log, now = () => NOW) => new InventoryLog(log, 't', now);
+const open = (log: LogFile, now = () => NOW) => new InventoryLog(log, 't', now);
 
 describe('InventoryLog', () => {
   test('writes rows together, after five seconds or 256 rows, and the rest when it is flushed', async () => {

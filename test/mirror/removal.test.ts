@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { InventoryLog, type InventoryRow, type Log } from '../../src/mirror/inventory.ts';
+import { InventoryLog, type InventoryRow, type LogFile } from '../../src/mirror/inventory.ts';
 import { removeMirror } from '../../src/mirror/removal.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { failureOf } from '../client/make.ts';
@@ -21,7 +21,7 @@ const ROW: InventoryRow = {
 /** An inventory with a row, and a place that counts its removals. */
 async function makePlace(row: InventoryRow = ROW, refusal?: DrillproofError) {
   let content = new Uint8Array();
-  const log: Log = {
+  const log: LogFile = {
     read: async () => content,
     update: async (change) => void (content = Uint8Array.from(change(content))),
   };

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/bytes/json/parse.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import { diffReports, type Change, renderDiff } from '../../src/report/diff.ts';
+import { diffReports, type ReportChange, renderDiff } from '../../src/report/diff.ts';
 import { createSummary } from '../../src/report/many/summary.ts';
 import { readReport } from '../../src/report/many/reports.ts';
 import { renderJson, stableJson } from '../../src/report/json.ts';
@@ -38,7 +38,7 @@ const otherValue = (value: JsonValue): JsonValue => {
 };
 
 const MIRRORED = { appeared: 'vanished', vanished: 'appeared', changed: 'changed' } as const;
-const mirrored = ({ change, way, counted, before, after }: Change): Change => ({
+const mirrored = ({ change, way, counted, before, after }: ReportChange): ReportChange => ({
   change: MIRRORED[change],
   way,
   counted,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/bytes/json/canonical.ts';
 import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import type { Log } from '../../src/mirror/inventory.ts';
+import type { LogFile } from '../../src/mirror/inventory.ts';
 import {
   compareEntry,
   type JournalEntry,
@@ -40,7 +40,9 @@ const rows = fc.array(
 );
 
 /** A log in memory, which counts its updates. */
-function memoryLog(content: Uint8Array = new Uint8Array()): Log & { updates: number; content: Uint8Array } {
+function memoryLog(
+  content: Uint8Array = new Uint8Array(),
+): LogFile & { updates: number; content: Uint8Array } {
   return {
     content,
     updates: 0,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memorySource, type EvidenceSource, type SourceFile } from '../../src/evidence/source.ts';
-import type { Log } from '../../src/mirror/inventory.ts';
+import type { LogFile } from '../../src/mirror/inventory.ts';
 import { openJournal } from '../../src/scrub/journal.ts';
 import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
 import type { MirrorScrub } from '../../src/scrub/result.ts';
@@ -26,10 +26,10 @@ async function makeView(files: Files, identity: string, source = memorySource(fi
 /** A place with the next of these views at each look, then always the last. Its journal is in memory. */
 function makePlace(
   ...views: readonly Promise<ScrubView>[]
-): ScrubPlace & { readonly looks: () => number; readonly log: Log } {
+): ScrubPlace & { readonly looks: () => number; readonly log: LogFile } {
   let content = Buffer.alloc(0);
   let looks = 0;
-  const log: Log = {
+  const log: LogFile = {
     read: () => Promise.resolve(content),
     update: async (change) => void (content = Buffer.from(change(content))),
   };

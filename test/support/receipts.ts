@@ -8,7 +8,7 @@ import {
   type LinkedReceipt,
   type MirrorReceipt,
 } from '../../src/evidence/export/receipt.ts';
-import { appendReceipt, type ReceiptFacts, type WrittenReceipt } from '../../src/mirror/finish.ts';
+import { appendReceipt, type ReceiptContent, type WrittenReceipt } from '../../src/mirror/finish.ts';
 import type { MirrorTarget } from '../../src/mirror/sink.ts';
 import { EXPORT_ID, hashOf, NOW, ORGANIZATION, PROJECT } from './evidence.ts';
 
@@ -27,7 +27,7 @@ export const receiptFacts = {
   withoutLocalReports: false,
   files: [{ path: 'parts/evidence_000000000001.zip', bytes: '10', state: 'fetched' }],
   failures: [],
-} satisfies ReceiptFacts;
+} satisfies ReceiptContent;
 
 /** A target that holds files in memory. */
 const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> => ({
@@ -44,7 +44,7 @@ const targetOf = (files: Files): Pick<MirrorTarget, 'list' | 'read' | 'write'> =
   },
 });
 
-type RunFacts = { readonly facts?: Partial<ReceiptFacts>; readonly finishedAtMs?: number };
+type RunFacts = { readonly facts?: Partial<ReceiptContent>; readonly finishedAtMs?: number };
 
 /** Appends a receipt for each run. */
 export async function appendReceipts(files: Files, runs: readonly RunFacts[]): Promise<WrittenReceipt[]> {

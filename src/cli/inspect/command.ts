@@ -13,7 +13,7 @@ import type { OpenEvidence } from '../../node/open-evidence.ts';
 import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { quoteShellWord } from '../../report/printable.ts';
-import { type ExportDocuments, readExportDocuments, withEvidence } from '../shared/input/input.ts';
+import { type ReadDocuments, readExportDocuments, withEvidence } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeProduct, writeList } from '../shared/output/product.ts';
@@ -61,7 +61,7 @@ them. The signature is that of the list or, with --bundle, of one bundle.`;
 
 type Subject = { readonly id: string; readonly manifestCommand?: string } & (
   | { readonly kind: 'part'; readonly documents: PartContents }
-  | { readonly kind: 'export'; readonly documents: ExportDocuments }
+  | { readonly kind: 'export'; readonly documents: ReadDocuments }
 );
 
 const inspect = (cli: Cli, path: string, options: InspectOptions): Promise<void> =>
@@ -125,7 +125,7 @@ function formatS3Words(address: string, file: string): string {
   return endpoint === undefined ? words : `${words} --endpoint-url ${quoteShellWord(endpoint)}`;
 }
 
-function findPartRow({ manifest }: ExportDocuments, id: string) {
+function findPartRow({ manifest }: ReadDocuments, id: string) {
   const row = manifest.parts.find((part) => part.evidenceBundleId === id);
   if (row !== undefined) return row;
   const ids = manifest.parts.map((part) => part.evidenceBundleId);

@@ -5,12 +5,12 @@ import { escapeText } from '../../report/printable.ts';
 import { describeAssertion, formatSigner, listPartFacts } from '../../report/text/contents.ts';
 import { shortId, size } from '../../report/text/page.ts';
 import type { PartContents, Preview } from '../../evidence/bundle/contents.ts';
-import type { ExportDocuments } from '../shared/input/input.ts';
+import type { ReadDocuments } from '../shared/input/input.ts';
 import { alignFacts, formatTable } from '../shared/output/product.ts';
 
 type Description = { readonly product: Readonly<Record<string, unknown>>; readonly text: string };
 
-export function describeExport(documents: ExportDocuments): Description {
+export function describeExport(documents: ReadDocuments): Description {
   const { manifest, manifestDigest, resource, attestation, files } = documents;
   const { parts, localReports } = manifest;
   const listedPaths = new Set([...parts, ...localReports].map((row) => row.path));

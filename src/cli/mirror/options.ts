@@ -12,7 +12,7 @@ import {
 } from '../shared/options/options.ts';
 import { textfileOption } from '../shared/output/textfile.ts';
 import { queueOptions } from '../shared/options/queue.ts';
-import { DURATION, parseDuration, parseRate } from '../shared/options/values.ts';
+import { isDuration, parseDuration, parseRate } from '../shared/options/values.ts';
 
 const SINK = [
   option('--bagit', 'write a BagIt bag (RFC 8493), with the export under data/'),
@@ -127,7 +127,7 @@ function parseBagField(text: string): BagField {
 
 /** Parses a time, or a duration before now, such as `14d`; returns milliseconds since 1970. */
 function parseTimeOrAge(value: string, now: () => number): number {
-  if (DURATION.test(value)) return now() - parseDuration(value);
+  if (isDuration(value)) return now() - parseDuration(value);
   try {
     return parseTime(value);
   } catch (cause) {

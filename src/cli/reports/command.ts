@@ -1,5 +1,6 @@
 import { countNoun, isoTime } from '../../bytes/text/wording.ts';
-import type { Client, ExportRef, LocalReportItem } from '../../client/client.ts';
+import type { Client, ExportRef } from '../../client/client.ts';
+import type { LocalReportItem } from '../../contract/resources/evidence.ts';
 import { httpStatusOf } from '../../client/http/errors.ts';
 import { TransportError } from '../../errors.ts';
 import type { LocalReportRow } from '../../evidence/export/manifest.ts';

@@ -13,7 +13,7 @@ import { memoryAccess } from '../../bytes/random-access.ts';
 import { awaitCall } from '../../node/fs-errors.ts';
 import { openZip } from '../../zip/read/open.ts';
 import { escapeText } from '../../report/printable.ts';
-import { ANSWERS, execCase, type ExecOptions } from '../../selftest/exec.ts';
+import { EXIT_CODES, execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
   type CaseResult,
   findCaseKind,
@@ -119,7 +119,7 @@ async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
   const { kind, input } = await readCaseFolder(folder);
   const [outcome] = (await findCaseKind(kind)?.outcomes(input, 1))?.values() ?? [];
   if (outcome === undefined || isUnsupported(outcome)) {
-    cli.exitCode = ANSWERS.unsupported;
+    cli.exitCode = EXIT_CODES.unsupported;
     return;
   }
   const { verdict, ...facts } = toPlain(outcome);

@@ -17,7 +17,7 @@ import { type Failure, buildFailureJson, formatFailureText } from '../shared/out
 import { openOutputFile } from '../shared/output/output-file.ts';
 import { type Outputs, reportUnwritten } from '../shared/output/targets.ts';
 
-export type Result = { readonly path: string; readonly exit: ExitCode } & (
+export type PathOutcome = { readonly path: string; readonly exit: ExitCode } & (
   | { readonly report: ExportReport | BundleReport }
   | { readonly failure: Failure }
 );
@@ -32,16 +32,16 @@ type Look = {
 /** Renders results one by one, so that none stays in memory. */
 type Rendering = {
   readonly begin: string;
-  result(result: Result, index: number, look: Look): string | Iterable<string>;
+  result(result: PathOutcome, index: number, look: Look): string | Iterable<string>;
   end(summary: SummaryCollector, look: Look, run: Run): string;
 };
 
-const hasPassed = ({ exit }: Result): boolean => exit === EXIT.pass;
-const formatResult = (result: Result, look: Look): string =>
+const hasPassed = ({ exit }: PathOutcome): boolean => exit === EXIT.pass;
+const formatResult = (result: PathOutcome, look: Look): string =>
   'report' in result
     ? renderers.text(result.report, look)
     : foldLines(formatFailureText(result.failure), look.width);
-const buildResultJson = (result: Result): unknown =>
+const buildResultJson = (result: PathOutcome): unknown =>
   'report' in result ? result.report : buildFailureJson(result.failure);
 
 const ONE: Readonly<Record<ReportFormat, Rendering>> = {
@@ -84,7 +84,7 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
 };
 
 type ResultWriter = {
-  add(result: Result): Promise<void>;
+  add(result: PathOutcome): Promise<void>;
   /** Completes every rendering, renames the files, and sets the exit code to the worst result. */
   end(): Promise<void>;
   abort(reason: unknown): Promise<void>;

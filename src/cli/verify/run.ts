@@ -13,7 +13,7 @@ import { planOutputs, replaceStale } from '../shared/output/targets.ts';
 import { describeRun } from '../shared/output/product.ts';
 import { refuseWrongIssuer, refuseMissingIssuer } from './issuers.ts';
 import type { VerifyCommandOptions } from './options.ts';
-import { type Result, writeResults } from './output.ts';
+import { type PathOutcome, writeResults } from './output.ts';
 
 /** Verifies every path, writes each report at once, and sets the exit code to the worst. */
 export async function verify(
@@ -97,7 +97,7 @@ function finishResult(
   verified: PathReport,
   options: Requirements,
   run: Omit<Run, 'exitCode' | 'unmet'>,
-): Result {
+): PathOutcome {
   if ('failure' in verified) return { ...verified, exit: verified.failure.exit };
   const report = finishReport(verified.report, options, run);
   return { ...verified, report, exit: report.run.exitCode };

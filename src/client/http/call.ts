@@ -6,7 +6,7 @@ import { fillPath } from '../../contract/operations/rows.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { readFailure, readJson, exchange, type WireRequest } from './exchange.ts';
-import { openScope, type Scope } from '../deadline.ts';
+import { openScope, type CallScope } from '../deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from './download.ts';
 import type { HttpAnswer, CallOptions, Retry, ClientSettings, RetryOptions } from '../options.ts';
 import { formatRangeHeader } from './headers.ts';
@@ -90,7 +90,7 @@ type Call = {
   readonly request: WireRequest;
   readonly settings: ClientSettings;
   readonly options: Pick<CallOptions, 'onRetry' | 'pace'> & Named;
-  readonly scope: Scope;
+  readonly scope: CallScope;
 };
 
 export async function callJson(

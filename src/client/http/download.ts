@@ -1,12 +1,12 @@
 import type { Bytes } from '../../bytes/platform.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { readBodyChunks, parseContentLength } from './body.ts';
-import type { Scope } from '../deadline.ts';
+import type { CallScope } from '../deadline.ts';
 import { discard } from './exchange.ts';
 import type { HttpAnswer, CallOptions, ClientSettings } from '../options.ts';
 import {
   assertRange,
-  type ByteRange,
+  type RequestedRange,
   type ContentRange,
   parseContentRange,
   parseReprDigest,
@@ -16,7 +16,7 @@ import {
 /** The options of one download: those of a call, and a range of bytes. */
 export type DownloadOptions = Omit<CallOptions, 'idempotencyKey'> & {
   /** Request only these bytes. The server may send all of them; see `status`. */
-  readonly range?: ByteRange;
+  readonly range?: RequestedRange;
   /** The strong entity tag under which the range is wanted; otherwise all bytes arrive, with status 200. */
   readonly ifRange?: string;
 };
@@ -43,9 +43,9 @@ export type Download = {
 /** @throws TransportError `transport.RANGE_INVALID` */
 export async function openDownload(
   response: HttpAnswer,
-  asked: ByteRange | undefined,
+  asked: RequestedRange | undefined,
   settings: ClientSettings,
-  scope: Scope,
+  scope: CallScope,
 ): Promise<Download> {
   const range =
     response.status === 206 ? parseContentRange(response.headers.get('content-range')) : undefined;

@@ -138,7 +138,7 @@ const refusedError = (why: string): TransportError =>
 const MAX_TEXT = 1000;
 
 /** The operation of an answer, its schema, and the request that the answer must be about. */
-export type Expected<T> = {
+export type ExpectedAnswer<T> = {
   readonly row: Operation;
   readonly schema: z.ZodMiniType<T>;
   readonly input: object;
@@ -151,7 +151,7 @@ export type Expected<T> = {
  */
 export async function readJson<T>(
   response: HttpAnswer,
-  { row, schema, input }: Expected<T>,
+  { row, schema, input }: ExpectedAnswer<T>,
   settings: ClientSettings,
   signal: AbortSignal,
 ): Promise<T> {

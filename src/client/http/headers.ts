@@ -4,13 +4,13 @@ import { fromBase64, toHex } from '../../bytes/text/encoding.ts';
 import { TransportError } from '../../errors.ts';
 
 /** A range of bytes to ask for: from an offset, up to and including another one or the end. */
-export type ByteRange = { readonly from: number; readonly to?: number };
+export type RequestedRange = { readonly from: number; readonly to?: number };
 
 /** A range that was answered; `total` is absent when the server does not know the size. */
 export type ContentRange = { readonly from: number; readonly to: number; readonly total?: number };
 
 /** The value of a `Range` header (RFC 9110 §14.2). */
-export const formatRangeHeader = ({ from, to }: ByteRange): string => `bytes=${from}-${to ?? ''}`;
+export const formatRangeHeader = ({ from, to }: RequestedRange): string => `bytes=${from}-${to ?? ''}`;
 
 /** A `Content-Range` of bytes (RFC 9110 §14.4), or `undefined` for anything that is not one or contradicts itself. */
 export function parseContentRange(value: string | null): ContentRange | undefined {
@@ -27,7 +27,7 @@ export function parseContentRange(value: string | null): ContentRange | undefine
  * Checks that a 206 answers the range that was asked for.
  * @throws TransportError `transport.RANGE_INVALID`
  */
-export function assertRange(answered: ContentRange | undefined, asked: ByteRange | undefined): void {
+export function assertRange(answered: ContentRange | undefined, asked: RequestedRange | undefined): void {
   if (asked === undefined)
     throw invalid('the answer has only a range of the bytes, although none was requested');
   if (answered === undefined) throw invalid('the answer does not state its range');

@@ -35,8 +35,8 @@ const limitSchema = z._default(
 export const pageQuerySchema = z.strictObject({ cursor: z.optional(cursorSchema), limit: limitSchema });
 
 /** A page of a list. `nextCursor` is absent on the last page. */
-export type Page<Item> = { items: Item[]; nextCursor?: string | undefined };
-const pageOf = <Item>(item: z.ZodMiniType<Item>): z.ZodMiniType<Page<Item>> =>
+export type PageOf<Item> = { items: Item[]; nextCursor?: string | undefined };
+const pageOf = <Item>(item: z.ZodMiniType<Item>): z.ZodMiniType<PageOf<Item>> =>
   z.strictObject({
     items: z.array(item).check(z.maxLength(MAX_PAGE_SIZE)),
     nextCursor: z.optional(cursorSchema),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Code } from '../../codes/catalogue.ts';
-import { codeSchema, countSchema, openObjectSchema, positiveIntegerSchema, textSchema } from '../scalars.ts';
+import { codesIn, countSchema, openObjectSchema, positiveIntegerSchema, textSchema } from '../scalars.ts';
 
 const refuse = (status: number) => ({ status, retryable: false }) as const;
 const retry = (status: number) => ({ status, retryable: true }) as const;
@@ -73,7 +73,7 @@ const envelopeEvidenceSchema = z.strictObject({
 
 /** The body of every failed request (control API, Errors). Open: unknown members are kept. */
 export const errorEnvelopeSchema = z.looseObject({
-  code: codeSchema('control|world'),
+  code: codesIn('control|world'),
   message: z.string().check(z.minLength(1)),
   correlationId: z.string().check(z.minLength(1)),
   retryable: z.boolean(),

@@ -158,7 +158,7 @@ export const evidenceExportSchema = z.strictObject({
   manifestDigest: z.optional(scalars.digestSchema),
   manifestBytes: z.optional(scalars.decimalBytesSchema),
   // 3 to 80 characters after "control."
-  failureCode: z.optional(scalars.codeSchema('control').check(z.minLength(11), z.maxLength(88))),
+  failureCode: z.optional(scalars.codesIn('control').check(z.minLength(11), z.maxLength(88))),
   completedAtMs: z.optional(scalars.msSchema),
   deletion: z.optional(deletionSchema),
 });

@@ -16,7 +16,7 @@ const operationErrorEvidenceSchema = z.looseObject({
 /** The error of failed asynchronous work (control API, Operation error object). Open: unknown members are kept. */
 export const operationErrorSchema = z.looseObject({
   schemaVersion: scalars.schemaVersionSchema,
-  code: scalars.codeSchema('[a-z0-9-]+'),
+  code: scalars.codesIn('[a-z0-9-]+'),
   source: z.enum(['framework', 'world', 'tool', 'target', 'assertion', 'reporter', 'control']),
   message: scalars.textSchema(1, 4000),
   retryable: z.boolean(),
@@ -52,7 +52,7 @@ export const timeAdvanceResultSchema = z.strictObject({
   eventBudgetExhausted: z.boolean(),
   failure: z.optional(
     z.strictObject({
-      code: scalars.codeSchema('control|framework|world').check(z.maxLength(128)),
+      code: scalars.codesIn('control|framework|world').check(z.maxLength(128)),
       message: scalars.textSchema(1, 1000),
       scheduledEventId: z.optional(scalars.pendingEventIdSchema),
     }),

@@ -76,7 +76,7 @@ export const typeStatement = <S>(
   statement: S,
 ): S => typeDocument(statement, { schema: shape.statement, code: 'pack.INPUT_INVALID' });
 
-export type SignedStatement<S> = Omit<Attestation, 'statement'> & { readonly statement: S };
+export type Attested<S> = Omit<Attestation, 'statement'> & { readonly statement: S };
 
 /**
  * Signs a statement; `keyId` of the statement must be that of the signer.
@@ -85,7 +85,7 @@ export type SignedStatement<S> = Omit<Attestation, 'statement'> & { readonly sta
 export async function attest<S extends Statement | ExportStatement>(
   statement: S,
   signer: Signer,
-): Promise<SignedStatement<S>> {
+): Promise<Attested<S>> {
   if (statement.keyId !== signer.keyId)
     throw new TypeError('the key id of the statement differs from that of the signer');
   const signature = toBase64url(await signChecked(signer, encodeStatement(statement)));

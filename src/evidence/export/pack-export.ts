@@ -63,7 +63,7 @@ export type ExportInput = Pick<ExportManifest, 'evidenceExportId' | 'organizatio
   readonly localReports: readonly LocalReportFacts[];
 };
 
-export type ExportSigning = { readonly signer: Signer; readonly issuer: string; readonly issuedAtMs: number };
+export type ListSigning = { readonly signer: Signer; readonly issuer: string; readonly issuedAtMs: number };
 
 const EXPORT_INPUT = withMembers('an ExportInput', {
   evidenceExportId: TEXT,
@@ -94,7 +94,7 @@ export type PackedExport = {
  * const { documents } = await packExport({ ...exportInput, parts });
  * for (const { path, bytes } of documents) await writeFile(`export/${path}`, bytes);
  */
-export async function packExport(input: ExportInput, signing?: ExportSigning): Promise<PackedExport> {
+export async function packExport(input: ExportInput, signing?: ListSigning): Promise<PackedExport> {
   checkArguments({ input: EXPORT_INPUT, signing: optional(SIGNING) }, { input, signing });
   refuseForeign(input);
   const manifest = buildManifest(input);
@@ -220,7 +220,7 @@ function buildResource(
 export function buildExportStatement(
   { evidenceExportId, organizationId }: ExportManifest,
   manifestDigest: Digest,
-  { signer, issuer, issuedAtMs }: ExportSigning,
+  { signer, issuer, issuedAtMs }: ListSigning,
 ): ExportStatement {
   return typeStatement(exportAttestationSchema, {
     schemaVersion: 1,

@@ -1,7 +1,7 @@
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { Wanted } from '../plan.ts';
-import type { FileState, Run } from '../run.ts';
+import type { FileState, MirrorRun } from '../run.ts';
 import type { MirrorTarget } from '../sink.ts';
 import { fetchFile } from './file.ts';
 
@@ -23,7 +23,7 @@ const isFatal = ({ code }: DrillproofError): boolean =>
 export async function fetchAll(
   missing: readonly Wanted[],
   target: MirrorTarget,
-  run: Pick<Run, 'client' | 'report' | 'signal' | 'concurrency' | 'pacer'>,
+  run: Pick<MirrorRun, 'client' | 'report' | 'signal' | 'concurrency' | 'pacer'>,
 ) {
   const stop = new AbortController();
   const { signal } = stop; // `AbortSignal.any` is slow

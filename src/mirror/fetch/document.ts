@@ -2,7 +2,7 @@ import { collectBytes } from '../../bytes/async.ts';
 import { assertDeclaredDigest } from '../../client/http/headers.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError, LimitError, TransportError } from '../../errors.ts';
-import { callOptions, type Run } from '../run.ts';
+import { callOptions, type MirrorRun } from '../run.ts';
 
 /** A small document of an export. */
 type WantedDocument = {
@@ -18,7 +18,7 @@ type WantedDocument = {
  *   throw
  */
 export async function fetchDocument(
-  run: Run,
+  run: MirrorRun,
   wanted: WantedDocument,
   assertValid: (bytes: Uint8Array) => void,
 ): Promise<Uint8Array> {
@@ -36,7 +36,7 @@ export async function fetchDocument(
 }
 
 // A document is small, so an interrupted one is fetched again from its beginning.
-async function receive(run: Run, { name, path, maxBytes }: WantedDocument): Promise<Uint8Array> {
+async function receive(run: MirrorRun, { name, path, maxBytes }: WantedDocument): Promise<Uint8Array> {
   const { client, exportRef } = run;
   for (let retries = 0; ; retries++) {
     const options = callOptions(run, path, run.pacer.attempts());

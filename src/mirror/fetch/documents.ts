@@ -14,7 +14,7 @@ import {
 import type { MirrorReceipt } from '../../evidence/export/receipt.ts';
 import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import { fetchDocument } from './document.ts';
-import { callOptions, type Run } from '../run.ts';
+import { callOptions, type MirrorRun } from '../run.ts';
 import { type MirrorView, parseIfValid, readSmallFile } from '../sink.ts';
 
 const FIRST_DELAY_MS = 1_000;
@@ -37,7 +37,7 @@ export type Pinned = {
  * @throws DrillproofError `export.NOT_AVAILABLE`, `mirror.EXPORT_FAILED`, `mirror.WAIT_EXCEEDED`, `export.CHANGED`,
  *   what `readManifest` throws, and what the client throws
  */
-export async function pin(run: Run, view: MirrorView | undefined): Promise<Pinned> {
+export async function pin(run: MirrorRun, view: MirrorView | undefined): Promise<Pinned> {
   try {
     return await readManifest(run, await readAvailableExport(run));
   } catch (cause) {
@@ -48,7 +48,7 @@ export async function pin(run: Run, view: MirrorView | undefined): Promise<Pinne
   }
 }
 
-async function readAvailableExport(run: Run): Promise<EvidenceExport> {
+async function readAvailableExport(run: MirrorRun): Promise<EvidenceExport> {
   const resource = await waitUntilGenerated(run);
   const { state, deletion, failureCode = null, manifestDigest = null } = resource;
   const details = { state, manifestDigest };
@@ -68,7 +68,7 @@ async function readAvailableExport(run: Run): Promise<EvidenceExport> {
  * interval grows, and a longer one that the control plane asks for is used.
  * @throws DrillproofError `mirror.WAIT_EXCEEDED`; what the client throws
  */
-async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
+async function waitUntilGenerated(run: MirrorRun): Promise<EvidenceExport> {
   const untilMs = run.startedAtMs + run.waitMs;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     const answer = await readResource(run);
@@ -84,7 +84,7 @@ async function waitUntilGenerated(run: Run): Promise<EvidenceExport> {
 
 type ResourceAnswer = { readonly resource: EvidenceExport } | { readonly askedMs: number };
 
-async function readResource(run: Run): Promise<ResourceAnswer> {
+async function readResource(run: MirrorRun): Promise<ResourceAnswer> {
   const { client, exportRef, pacer } = run;
   const options = callOptions(run, EXPORT_RESOURCE, pacer.attempts());
   try {
@@ -96,7 +96,7 @@ async function readResource(run: Run): Promise<ResourceAnswer> {
   }
 }
 
-function reportWaiting(run: Run, resource: EvidenceExport, delayMs: number): void {
+function reportWaiting(run: MirrorRun, resource: EvidenceExport, delayMs: number): void {
   const { state, completedBundleCount, bundleCount } = resource;
   run.report({ type: 'waiting', state, completed: completedBundleCount, of: bundleCount, delayMs });
 }
@@ -106,7 +106,7 @@ const isDeleted = (cause: unknown): cause is DrillproofError =>
 
 /** Reads the documents that an earlier run wrote; `undefined` if they are not valid. */
 async function pinFromTarget(
-  run: Run,
+  run: MirrorRun,
   view: MirrorView,
   { details }: DrillproofError,
 ): Promise<Pinned | undefined> {
@@ -139,7 +139,7 @@ function parsePair(manifestBytes: Uint8Array, resourceBytes: Uint8Array): Pinned
  * @throws DrillproofError `expect.MANIFEST_MISMATCH`, `mirror.SOURCE_INVALID`; `export.RESOURCE_MISMATCH` and
  *   `export.MANIFEST_INVALID` for the manifest of the caller
  */
-async function readManifest(run: Run, resource: EvidenceExport): Promise<Pinned> {
+async function readManifest(run: MirrorRun, resource: EvidenceExport): Promise<Pinned> {
   const { suppliedManifest } = run;
   assertExpected(run, resource.manifestDigest);
   if (suppliedManifest !== undefined) return parsePinned(suppliedManifest, resource, 'caller');
@@ -173,7 +173,7 @@ function toSourceError(cause: unknown): unknown {
   });
 }
 
-function assertExpected({ expectManifest }: Run, actual: string | undefined): void {
+function assertExpected({ expectManifest }: MirrorRun, actual: string | undefined): void {
   if (expectManifest === undefined || actual === expectManifest) return;
   const message = 'the manifest of the export does not match the expected digest';
   const details = { expected: expectManifest, actual: actual ?? null };
@@ -186,7 +186,7 @@ function assertPinned(manifestBytes: Uint8Array, { manifestDigest }: EvidenceExp
   return digest;
 }
 
-async function fetchManifest(run: Run, resource: EvidenceExport): Promise<Uint8Array> {
+async function fetchManifest(run: MirrorRun, resource: EvidenceExport): Promise<Uint8Array> {
   const maxBytes = Number(resource.manifestBytes ?? '0');
   const limit = DEFAULT_LIMITS.manifestBytes;
   if (maxBytes > limit) throw new LimitError('json.TOO_LARGE', `the manifest has more than ${limit} bytes`);
@@ -206,7 +206,7 @@ const ATTESTATION = {
  * @throws DrillproofError `attestation.INVALID`, `export.ATTESTATION_SUBJECT_MISMATCH`; TransportError
  *   `transport.DIGEST_MISMATCH`
  */
-export async function fetchAttestation(run: Run, pinned: Pinned): Promise<Uint8Array | undefined> {
+export async function fetchAttestation(run: MirrorRun, pinned: Pinned): Promise<Uint8Array | undefined> {
   try {
     return await fetchDocument(run, ATTESTATION, (bytes) => assertSubject(bytes, pinned));
   } catch (cause) {

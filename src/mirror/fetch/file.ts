@@ -5,10 +5,10 @@ import { httpStatusOf } from '../../client/http/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
 import type { Slot } from '../pace.ts';
 import type { Wanted } from '../plan.ts';
-import { callOptions, type FileState, type Run } from '../run.ts';
+import { callOptions, type FileState, type MirrorRun } from '../run.ts';
 import type { MirrorTarget, PartialFile } from '../sink.ts';
 
-export type FetchContext = Pick<Run, 'client' | 'report'> & {
+export type FetchContext = Pick<MirrorRun, 'client' | 'report'> & {
   readonly target: MirrorTarget;
   readonly signal: AbortSignal;
   readonly slot: Slot;

@@ -89,7 +89,7 @@ function deriveJobId(run: string, key: string): string {
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-export type QueueOptions = {
+export type QueueSettings = {
   readonly name: string;
   /** The work of the run, as one word; it must be the same on all machines. */
   readonly work: string;
@@ -125,7 +125,7 @@ const touchedSchema = z.object({ affected: z.int() });
 const dataSchema = z.record(z.string(), z.string());
 
 /** Opens the queue of a run, and creates it if it is missing. */
-export async function openQueue(address: QueueAddress, options: QueueOptions): Promise<WorkQueue> {
+export async function openQueue(address: QueueAddress, options: QueueSettings): Promise<WorkQueue> {
   const { PgBoss } = await loadEngine();
   const superviseIntervalSeconds = Math.max(1, Math.round(options.lostAfterMs / 4_000));
   const boss = new PgBoss({
@@ -155,10 +155,10 @@ export class WorkQueue {
   readonly lostAfterMs: number;
   private readonly boss: PgBoss;
   private readonly where: string;
-  private readonly options: QueueOptions;
+  private readonly options: QueueSettings;
   private readonly name: string;
 
-  constructor(boss: PgBoss, where: string, options: QueueOptions) {
+  constructor(boss: PgBoss, where: string, options: QueueSettings) {
     this.boss = boss;
     this.where = where;
     this.options = options;

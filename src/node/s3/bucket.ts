@@ -16,10 +16,10 @@ export type ObjectFacts = { readonly etag: string; readonly bytes: number; reado
 export type ListedObject = ObjectFacts & { readonly key: string };
 
 /** The condition of a write: the object does not exist, or has this entity tag. */
-export type Condition = { readonly ifAbsent: true } | { readonly ifMatch: string };
+export type WriteCondition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
-export type WriteOptions = {
-  readonly when?: Condition;
+export type ObjectOptions = {
+  readonly when?: WriteCondition;
   readonly retention?: Retention;
   /** Send SHA-256 checksums, which some servers verify before they store the object; default no. */
   readonly checksums?: boolean;
@@ -37,14 +37,19 @@ export type Bucket = {
    */
   read(object: ObjectRef, range: ByteRange): Promise<Readable>;
   /** Writes a small object. */
-  put(key: string, bytes: Uint8Array, options?: WriteOptions): Promise<Written>;
+  put(key: string, bytes: Uint8Array, options?: ObjectOptions): Promise<Written>;
   /** Writes a small object in place of the one with this entity tag, or a new one. */
-  replace(key: string, bytes: Uint8Array, etag: string | undefined, options?: WriteOptions): Promise<Written>;
+  replace(
+    key: string,
+    bytes: Uint8Array,
+    etag: string | undefined,
+    options?: ObjectOptions,
+  ): Promise<Written>;
   /**
    * Writes an object, which is not visible before its last byte. If `body` throws, it throws the same error and stores
    * nothing. With `bytes` unknown, an object can have 80 GB.
    */
-  write(key: string, body: Bytes, options: WriteOptions & { readonly bytes?: number }): Promise<Written>;
+  write(key: string, body: Bytes, options: ObjectOptions & { readonly bytes?: number }): Promise<Written>;
   list(prefix: string): AsyncGenerator<ListedObject>;
   /** Lists the names directly below a prefix, sorted. */
   listLevel(prefix: string): Promise<Level>;
@@ -86,7 +91,7 @@ function checkBody(answer: GetObjectCommandOutput, { start, end }: ByteRange): R
 // 409 is the answer to one of two concurrent conditional writes; 404 means that there is nothing to replace.
 const hasLostRace = (cause: unknown): boolean => [404, 409, 412].includes(s3StatusOf(cause) ?? 0);
 
-const formatOptions = ({ when, retention: { retain, legalHold } = {}, checksums }: WriteOptions) => ({
+const formatOptions = ({ when, retention: { retain, legalHold } = {}, checksums }: ObjectOptions) => ({
   ...(when && ('ifAbsent' in when ? { IfNoneMatch: '*' } : { IfMatch: when.ifMatch })),
   ...(retain && {
     ObjectLockMode: retain.mode,
@@ -102,7 +107,7 @@ const toWritten = ({ ETag, ChecksumSHA256 }: Answer): Written => ({
   ...defined({ etag: ETag, sha256: ChecksumSHA256 }),
 });
 
-const formatCondition = (when: Condition | undefined): Record<string, string> => {
+const formatCondition = (when: WriteCondition | undefined): Record<string, string> => {
   if (when === undefined) return {};
   return 'ifAbsent' in when ? { 'if-none-match': '*' } : { 'if-match': when.ifMatch };
 };
@@ -119,7 +124,7 @@ export function openBucket(
   const requests = watchRequests(client);
   const direct = createDirect(client, sdk, location.bucket, { attempts, idleMs });
   const head = async (): Promise<void> => void (await client.send(new sdk.HeadBucketCommand(inBucket)));
-  const refuseWrite = (cause: unknown, key: string, when: Condition | undefined): Written => {
+  const refuseWrite = (cause: unknown, key: string, when: WriteCondition | undefined): Written => {
     if (when !== undefined && hasLostRace(cause) && !isBucketMissing(cause)) return { outcome: 'conflict' };
     throw failed(cause, nameOf(key), 'write');
   };

@@ -3,7 +3,7 @@ import { type Digest, digestOf, digestStream } from '../../bytes/hash.ts';
 import { findPathProblem } from '../../bytes/portable-path.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
-import type { Bucket, ObjectFacts, Written, WriteOptions } from './bucket.ts';
+import type { Bucket, ObjectFacts, Written, ObjectOptions } from './bucket.ts';
 import type { Stored } from './direct.ts';
 import type { Retention } from './location.ts';
 import type { Lease } from './lease.ts';
@@ -20,7 +20,7 @@ export type Place = {
   readonly retention: Retention;
 };
 
-export type Content = {
+export type WrittenContent = {
   readonly digest: Digest;
   readonly bytes: number;
   /** Its MD5 in hexadecimal, if it was written with one request: the entity tag of servers that do not encrypt. */
@@ -35,7 +35,7 @@ export function keyIn(prefix: string, path: string): string {
 }
 
 /** Objects are written with checksums for the server to verify, and retained, except for the claim. */
-export const writeOptions = (place: Place, path: string): WriteOptions => ({
+export const writeOptions = (place: Place, path: string): ObjectOptions => ({
   retention: selectRetention(place, path),
   checksums: true,
 });
@@ -71,7 +71,7 @@ export async function writeSmall(place: Place, path: string, bytes: Uint8Array):
 export async function assertWritten(
   place: Place,
   path: string,
-  content: Content,
+  content: WrittenContent,
   written: Written,
 ): Promise<void> {
   const { bucket, prefix, tree } = place;
@@ -84,7 +84,7 @@ export async function assertWritten(
 async function findFacts(
   bucket: Bucket,
   key: string,
-  content: Content,
+  content: WrittenContent,
   written: Written,
 ): Promise<ObjectFacts> {
   const { bytes } = content;
@@ -98,7 +98,7 @@ async function findFacts(
   return facts;
 }
 
-const isConfirmed = ({ etag, sha256 }: Stored, { digest, md5 }: Content): boolean =>
+const isConfirmed = ({ etag, sha256 }: Stored, { digest, md5 }: WrittenContent): boolean =>
   sha256 === toBase64Sum(digest) || (md5 !== undefined && etag?.replaceAll('"', '') === md5);
 
 const toBase64Sum = (digest: Digest): string =>
@@ -108,7 +108,7 @@ async function hasContent(
   bucket: Bucket,
   key: string,
   facts: ObjectFacts,
-  { digest, bytes }: Content,
+  { digest, bytes }: WrittenContent,
 ): Promise<boolean> {
   if (facts.bytes !== bytes) return false;
   return (await digestStream(streamObject(bucket, { key, ...facts }))).digest === digest;

@@ -5,8 +5,8 @@ import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { OpenFile } from '../../evidence/source.ts';
-import type { Log } from '../../mirror/inventory.ts';
-import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Volume } from '../volume/volume.ts';
+import type { LogFile } from '../../mirror/inventory.ts';
+import { CLAIM, MAX_LOG_BYTES, type VolumeFiles, type Hold, type Volume } from '../volume/volume.ts';
 import { openBucket, type Bucket, type ObjectFacts } from './bucket.ts';
 import { takeLease } from './lease.ts';
 import {
@@ -103,7 +103,7 @@ async function openObject(bucket: Bucket, prefix: string, key: string): Promise<
   throw new DrillproofError('io.KIND', message, { path });
 }
 
-function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFacts>): Files {
+function openFiles(bucket: Bucket, prefix: string, tree: ReadonlyMap<string, ObjectFacts>): VolumeFiles {
   return {
     isEmpty: async () => [...tree.keys()].every((path) => path.startsWith(`${PRIVATE}/`)),
     size: async (path) => tree.get(keyIn('', path))?.bytes,
@@ -150,7 +150,7 @@ function createHold(place: Place): Hold {
 }
 
 /** Opens a log. An update writes a new object if the old one was not replaced since it was read. */
-function openLog(bucket: Bucket, key: string): Log {
+function openLog(bucket: Bucket, key: string): LogFile {
   const readAll = async (
     tries = UPDATE_TRIES,
   ): Promise<{ facts: ObjectFacts | undefined; bytes: Uint8Array }> => {

@@ -5,7 +5,7 @@ import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
-import type { Log } from '../../mirror/inventory.ts';
+import type { LogFile } from '../../mirror/inventory.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
 import { directorySource, listFolderTree } from '../evidence/directory-source.ts';
 import { openFile } from '../evidence/file-access.ts';
@@ -22,7 +22,7 @@ import {
 } from './files.ts';
 import { retryWhileLocked, takeLock } from './lock.ts';
 import { openPartialFile } from './partial-file.ts';
-import { CLAIM, MAX_LOG_BYTES, type Files, type Hold, type Level, type Volume } from './volume.ts';
+import { CLAIM, MAX_LOG_BYTES, type VolumeFiles, type Hold, type Level, type Volume } from './volume.ts';
 
 /** Files that are flushed together. Each of them is open. */
 const COMMITS_AT_ONCE = 32;
@@ -76,7 +76,7 @@ function listFolder(root: string): Level {
   return { folders: listNames(true), files: listNames(false) };
 }
 
-const openFiles = (root: string): Files => ({
+const openFiles = (root: string): VolumeFiles => ({
   isEmpty: async () => (await awaitCall(root, 'read', readdir(root))).every((name) => name === PRIVATE),
   size: async (path) => sizeIn(root, placeIn(root, path)),
   async *read(path) {
@@ -185,7 +185,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
 const LOG_WAIT = { waitMs: 60_000 };
 
 /** Opens a log. A lock next to it makes each update one step; lines at its end are appended without a copy. */
-function openLog(file: string): Log {
+function openLog(file: string): LogFile {
   const read = async (): Promise<Uint8Array | undefined> => {
     const size = (await awaitOptional(file, stat(file)))?.size ?? Infinity;
     return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, readFile(file));

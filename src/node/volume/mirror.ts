@@ -9,7 +9,7 @@ import {
 import { folderVolume } from './folder.ts';
 import { LOCK_WAIT, type LockWait, retryWhileLocked } from './lock.ts';
 import { PART_STORE, type PartStore, type StoreDraft } from './part-store.ts';
-import { CLAIM, type Files, type Hold, type Volume } from './volume.ts';
+import { CLAIM, type VolumeFiles, type Hold, type Volume } from './volume.ts';
 
 /** The options of `mirrorDirectory`. All are optional. */
 export type MirrorDirectoryOptions = {
@@ -65,7 +65,7 @@ export const mirrorVolume = (
   },
 });
 
-const createView = (files: Files): MirrorView => ({
+const createView = (files: VolumeFiles): MirrorView => ({
   ...files,
   readClaim: () => readSmallFile(files, CLAIM, MAX_CLAIM_BYTES),
 });

@@ -4,7 +4,7 @@ import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import { bagSource, isBag } from '../../evidence/subtrees.ts';
 import type { EvidenceSource, OpenFile } from '../../evidence/source.ts';
-import type { Log } from '../../mirror/inventory.ts';
+import type { LogFile } from '../../mirror/inventory.ts';
 import type { MirrorTarget, MirrorView } from '../../mirror/sink.ts';
 
 /** The file that names the export of an unfinished mirror. */
@@ -16,10 +16,10 @@ export const MAX_LOG_BYTES = 64 * 1024 * 1024;
 export type Level = { readonly folders: readonly string[]; readonly files: readonly string[] };
 
 /** The files of a volume. Paths are relative, with `/`. One that could lead out of the volume is `io.KIND`. */
-export type Files = Omit<MirrorView, 'readClaim'>;
+export type VolumeFiles = Omit<MirrorView, 'readClaim'>;
 
 /** A locked volume, to which no other process writes. */
-export type Hold = Files &
+export type Hold = VolumeFiles &
   Pick<MirrorTarget, 'write' | 'partial' | 'clean' | 'commitsAtOnce'> & {
     /** Commits a file that `take` writes to a temporary path on this machine; `false` if it writes nothing valid. */
     readonly adopt: (
@@ -48,11 +48,11 @@ export type Volume = {
   /** Opens the file of this name; `undefined` for a folder or prefix. @throws DrillproofError `io.KIND` if both exist */
   openFile(): Promise<OpenFile | undefined>;
   /** Returns the files without a lock; `undefined` if the volume does not exist. */
-  look(): Promise<Files | undefined>;
+  look(): Promise<VolumeFiles | undefined>;
   /** Takes the lock, and creates a missing folder. @throws DrillproofError `io.LOCKED` */
   hold(): Promise<Hold>;
   /** Opens a file of lines. The first line creates its folder. */
-  log(path: string): Log;
+  log(path: string): LogFile;
   /**
    * Returns a stamp of each of these children, which changes if a file in it is added, removed or replaced; empty if the
    * child is missing. Files are not read; in a folder, bytes that change in place do not change it.

@@ -19,7 +19,7 @@ import {
   MAX_ITEMS,
   moment,
   ofRun,
-  percent,
+  percentSchema,
   rangeSchema,
   section,
   type Selector,
@@ -30,7 +30,7 @@ import { momentMs } from './values.ts';
 
 const MAX_PARENTS = 16;
 
-export const codeSchema: CodeSchema = narrowText(z.string(), isCode, {
+export const knownCodeSchema: CodeSchema = narrowText(z.string(), isCode, {
   abort: true,
   error: ({ input }) => describeUnknownCode(String(input)),
 }).check(z.describe('a row of docs/codes.md'));
@@ -53,7 +53,7 @@ const isWaivable = (code: Code): boolean =>
   !code.startsWith('control.') &&
   !code.startsWith('transport.');
 
-export const waivableSchema: CodeSchema = codeSchema.check(
+export const waivableSchema: CodeSchema = knownCodeSchema.check(
   z.refine(isWaivable, 'cannot be waived: nothing was examined'),
 );
 
@@ -138,7 +138,7 @@ const requiredDrill = z.union(
       targets: optionalMember(atLeast, 'the same of targets'),
       projects: optionalMember(atLeast, 'the same of projects'),
       passRate: optionalMember(
-        percent,
+        percentSchema,
         'the least percentage of passed runs among those that meet all other conditions',
       ),
     }).check(
@@ -270,7 +270,7 @@ const sections = {
     {
       status: optionalMember(conditions),
       verdict: optionalMember(conditions),
-      passRate: optionalMember(percent, 'the least percentage of passed runs of each drill'),
+      passRate: optionalMember(percentSchema, 'the least percentage of passed runs of each drill'),
       assertions: optionalMember(manyOf(word), 'ids of assertions that passed in every run'),
       checkpoints: optionalMember(manyOf(word), 'ids of checkpoints that passed in every run'),
       virtualDuration: optionalMember(
@@ -310,7 +310,7 @@ const sections = {
   localReports: section({ allowed: optionalMember(z.boolean()) }),
   findings: section({
     warnings: optionalMember(
-      z.union([z.literal('refuse'), manyOf(codeSchema)], {
+      z.union([z.literal('refuse'), manyOf(knownCodeSchema)], {
         error: 'must be "refuse", or a list of codes',
       }),
     ),

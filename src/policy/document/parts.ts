@@ -101,7 +101,7 @@ export const digest = narrowText(
 );
 
 export const distinct = z.int().check(z.gte(1), z.lte(64));
-export const percent = z.int().check(z.gte(1), z.lte(100));
+export const percentSchema = z.int().check(z.gte(1), z.lte(100));
 export const duration = z.string().check(z.regex(DURATION, 'must be a duration such as 15m, 36h, 30d or 2w'));
 export const moment = z.string().check(
   z.regex(MOMENT, 'must be a date such as 2026-12-31, or a time with its zone'),

@@ -1,6 +1,6 @@
 import type { Run } from '../../verify/report.ts';
 import { stableJson, streamJson } from '../json.ts';
-import type { Summary } from './summary.ts';
+import type { PathsSummary } from './summary.ts';
 
 /** The JSON report on many paths in pieces, so that no result has to stay in memory. */
 export const BEGIN_REPORTS_JSON = '{\n  "schemaVersion": 1,\n  "kind": "reports",\n  "results": [';
@@ -11,7 +11,7 @@ export function* streamReportsItem(item: object, index: number): Generator<strin
   for (const text of streamJson(item, '    ')) yield text.endsWith('\n') ? text.slice(0, -1) : text;
 }
 
-export const endReportsJson = (summary: Summary, run: Run): string =>
+export const endReportsJson = (summary: PathsSummary, run: Run): string =>
   `${summary.paths === 0 ? '' : '\n  '}],\n  "summary": ${formatIndented(summary)},\n  "run": ${formatIndented(run)}\n}\n`;
 
 const formatIndented = (value: unknown): string => stableJson(value).trimEnd().replaceAll('\n', '\n  ');

@@ -12,7 +12,7 @@ import {
   runSchema,
   toolSourceReportSchema,
 } from '../../verify/report-schema.ts';
-import { summarySchema } from './summary.ts';
+import { pathsSummarySchema } from './summary.ts';
 import { DrillproofError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/document.ts';
 
@@ -39,7 +39,7 @@ export const reportsSchema = z.strictObject({
       result: z.union([exportReportSchema, bundleReportSchema, errorSchema]),
     }),
   ),
-  summary: summarySchema,
+  summary: pathsSummarySchema,
   run: optionalMember(runSchema),
 });
 

@@ -43,7 +43,7 @@ const copiesSchema = z
   })
   .check(z.describe('an export under more than one path'));
 
-export const summarySchema = z.strictObject({
+export const pathsSummarySchema = z.strictObject({
   paths: count.check(z.describe('verified, or tried')),
   passed: count.check(z.describe('paths that passed by the rules of the call')),
   verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
@@ -55,15 +55,15 @@ export const summarySchema = z.strictObject({
   copies: z.array(copiesSchema),
 });
 
-export type Cause = z.infer<typeof causeSchema>;
+export type FindingCause = z.infer<typeof causeSchema>;
 type Copies = z.infer<typeof copiesSchema>;
-export type Summary = Readonly<z.infer<typeof summarySchema>>;
+export type PathsSummary = Readonly<z.infer<typeof pathsSummarySchema>>;
 
 export type NotPassed = { readonly path: string; readonly word: string; readonly code?: Code };
 
 export type SummaryCollector = {
   readonly add: (result: PathResult) => void;
-  readonly summary: () => Summary;
+  readonly summary: () => PathsSummary;
   readonly notPassed: readonly NotPassed[];
   readonly caveats: ReadonlySet<string>;
 };
@@ -76,7 +76,7 @@ type OpenCopies = Copies & { readonly digest: string };
 /** Collects a summary report by report, so that none of them has to stay in memory. */
 export function createSummary(): SummaryCollector {
   const verdicts: Record<Verdict, number> = { verified: 0, intact: 0, incomplete: 0, failed: 0 };
-  const causes = new Map<Code, Cause>();
+  const causes = new Map<Code, FindingCause>();
   const exports = new Map<string, OpenCopies>();
   const notPassed: NotPassed[] = [];
   const caveats = new Set<string>();
@@ -128,7 +128,7 @@ function groupSubjects(report: ExportReport | BundleReport): Map<Code, Map<strin
 }
 
 function countCause(
-  causes: Map<Code, Cause>,
+  causes: Map<Code, FindingCause>,
   code: Code,
   path: string,
   subjects: ReadonlyMap<string, number>,
@@ -161,19 +161,19 @@ function describeNotPassed(result: PathResult): NotPassed {
   return { path, word: result.report.verdict, ...defined({ code }) };
 }
 
-const compareSeverity = (a: Cause, b: Cause): number =>
+const compareSeverity = (a: FindingCause, b: FindingCause): number =>
   SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
   b.subjects - a.subjects ||
   (a.code < b.code ? -1 : 1);
 
 /** `2 verified, 1 failed, 1 not checked`, best first. */
-export const listVerdictCounts = ({ verdicts, unreadable }: Summary): readonly string[] => [
+export const listVerdictCounts = ({ verdicts, unreadable }: PathsSummary): readonly string[] => [
   ...VERDICTS.filter((verdict) => verdicts[verdict] > 0).map((verdict) => `${verdicts[verdict]} ${verdict}`),
   ...(unreadable > 0 ? [`${unreadable} not checked`] : []),
 ];
 
 /** Lists export ids with different manifests, of which at least one is wrong. */
-export const listContradictions = ({ copies }: Summary): Run['unmet'] =>
+export const listContradictions = ({ copies }: PathsSummary): Run['unmet'] =>
   copies
     .filter(({ same }) => !same)
     .map(({ evidenceExportId, times }) => ({

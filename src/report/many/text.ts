@@ -5,9 +5,9 @@ import { buildListSection, wrapIndented, wrapLabel, formatMore, sections, type P
 import { escapeText } from '../printable.ts';
 import {
   listVerdictCounts,
-  type Cause,
+  type FindingCause,
   type NotPassed,
-  type Summary,
+  type PathsSummary,
   type SummaryCollector,
 } from './summary.ts';
 import { describeBadOutcomes } from '../text/tally.ts';
@@ -37,7 +37,7 @@ export function renderSummary(
   return `${[...lines, '', formatTotal(page, facts)].join('\n')}\n`;
 }
 
-function formatCause(page: Page, { code, severity, subjects, times, first }: Cause): string[] {
+function formatCause(page: Page, { code, severity, subjects, times, first }: FindingCause): string[] {
   const often = times === subjects ? '' : `, ${count(times)} times`;
   return [
     `  ${formatSeverity(page, severity)} ${page.paint.bold(code)}: ${countNoun(subjects, 'subject')}${often}`,
@@ -49,7 +49,7 @@ function formatCause(page: Page, { code, severity, subjects, times, first }: Cau
   ];
 }
 
-function formatCopies(page: Page, { copies }: Summary): string[] {
+function formatCopies(page: Page, { copies }: PathsSummary): string[] {
   return copies.flatMap(({ evidenceExportId, times, same, paths }) => {
     const what = same ? 'with one manifest' : 'with different manifests, which no export has';
     const where = `${paths.map(escapeText).join(', ')}${times > paths.length ? ', …' : ''}`;
@@ -67,7 +67,7 @@ function formatNotPassed(page: Page, list: readonly NotPassed[], all: number): s
   ];
 }
 
-function formatTotal(page: Page, { paths, passed, copies, outcomes }: Summary): string {
+function formatTotal(page: Page, { paths, passed, copies, outcomes }: PathsSummary): string {
   const bad = paths - passed;
   const conflicting = copies.filter(({ same }) => !same).length;
   const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));

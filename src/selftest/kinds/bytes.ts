@@ -18,11 +18,11 @@ import * as answers from '../../contract/operations/answers.ts';
 import { assertSafeName, createNameCheck, type ZipLimits } from '../../zip/limits.ts';
 import { openZip } from '../../zip/read/open.ts';
 import { writeZip } from '../../zip/write/write.ts';
-import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, WAYS } from '../outcome.ts';
+import { bytesOfBase64, bytesOfHex, type CaseKind, defineKind, type CaseOutcome, WAYS } from '../outcome.ts';
 
 const text = z.object({ text: z.string() });
 
-function checkFormat(format: string, value: string): Outcome {
+function checkFormat(format: string, value: string): CaseOutcome {
   const schema: unknown = Object.entries({
     ...evidence,
     ...authoring,
@@ -52,7 +52,7 @@ async function readArchive(access: RandomAccess, limits: ZipLimits | undefined) 
   return { entries, warnings: [...new Set(archive.notes.map(({ code }) => code))].toSorted() };
 }
 
-export const bytesKinds: Readonly<Record<string, Kind>> = {
+export const bytesKinds: Readonly<Record<string, CaseKind>> = {
   hex: defineKind(text, [
     'decoded, and encoded again',
     (input) => {

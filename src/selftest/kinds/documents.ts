@@ -12,7 +12,14 @@ import { findStamp, resolveSettings, type SecondOpinion } from '../../verify/opt
 import { verifyLedger } from '../../verify/challenge/ledger.ts';
 import { verifyAttestation } from '../../verify/verify-attestation.ts';
 import { verifyToolSource } from '../../verify/tool-source.ts';
-import { bytesOfBase64, type Kind, defineKind, makeOutcome, type Outcome, trustOf } from '../outcome.ts';
+import {
+  bytesOfBase64,
+  type CaseKind,
+  defineKind,
+  makeOutcome,
+  type CaseOutcome,
+  trustOf,
+} from '../outcome.ts';
 import { createClient } from '../../client/client.ts';
 import { typedDigestSchema } from '../../contract/scalars.ts';
 import type { LocalReportItem } from '../../contract/resources/evidence.ts';
@@ -29,7 +36,7 @@ const attestationShape = z.object({
 function testAttestation(
   input: z.infer<typeof attestationShape>,
   options: { secondOpinion?: SecondOpinion } = {},
-): Outcome {
+): CaseOutcome {
   const { attestation, trust, ...rest } = input;
   const report = verifyAttestation(attestation, { ...rest, ...trustOf(trust), ...options });
   return makeOutcome(report.verdict, [report]);
@@ -42,7 +49,7 @@ const timestampShape = z.object({
   asOfMs: z.int(),
 });
 
-async function testTimestamps(input: z.infer<typeof timestampShape>): Promise<Outcome> {
+async function testTimestamps(input: z.infer<typeof timestampShape>): Promise<CaseOutcome> {
   const { attestation, asOfMs } = input;
   const trusted = trustOf(input.trust);
   const files = Object.entries(input.tokens).map(([name, text]) => ({ name, token: bytesOfBase64(text) }));
@@ -59,7 +66,7 @@ const ledgerShape = z.object({
   expectLast: z.exactOptional(typedDigestSchema),
 });
 
-function testLedger({ ledger, trust, ...rest }: z.infer<typeof ledgerShape>): Outcome {
+function testLedger({ ledger, trust, ...rest }: z.infer<typeof ledgerShape>): CaseOutcome {
   const report = verifyLedger(toUtf8(ledger), { ...rest, ...trustOf(trust) });
   return makeOutcome(report.verdict, [report]);
 }
@@ -72,7 +79,7 @@ const toolShape = z.object({
 });
 const resourceShape = z.looseObject({ implementation: z.looseObject({}) });
 
-function testToolSource({ resource, repeatedSource, lock, expect }: z.infer<typeof toolShape>): Outcome {
+function testToolSource({ resource, repeatedSource, lock, expect }: z.infer<typeof toolShape>): CaseOutcome {
   let text = resource;
   if (repeatedSource !== undefined) {
     const { implementation, ...rest } = resourceShape.parse(JSON.parse(resource));
@@ -167,7 +174,7 @@ const streamBytewise = (text: string): ReadableStream<Uint8Array<ArrayBuffer>> =
     },
   });
 
-export const documentsKinds: Readonly<Record<string, Kind>> = {
+export const documentsKinds: Readonly<Record<string, CaseKind>> = {
   'bundle-manifests': defineKind(
     z.object({ manifest: z.string(), limits: z.optional(z.object({ objects: z.int() })) }),
     [

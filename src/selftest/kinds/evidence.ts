@@ -13,10 +13,10 @@ import { verifyPart } from '../../verify/part/part.ts';
 import { openZip } from '../../zip/read/open.ts';
 import {
   bytesOfBase64,
-  type Kind,
+  type CaseKind,
   defineKind,
   makeOutcome,
-  type Outcome,
+  type CaseOutcome,
   trustOf,
   WAYS,
 } from '../outcome.ts';
@@ -56,7 +56,7 @@ const optionsOf = ({ trust, asOfMs, expect = {} }: Part | Tree): VerifyOptions =
   ...trustOf(trust),
 });
 
-async function testPart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function testPart(input: Part, open: Open, more: Partial<VerifyOptions> = {}): Promise<CaseOutcome> {
   const bytes = bytesOfBase64(input.zip);
   if (digestOf(bytes) !== input.sha256) throw new TypeError('the archive was decoded incorrectly');
   const report = await verifyPart(open(bytes), { ...optionsOf(input), ...more });
@@ -98,7 +98,7 @@ async function openSource({ files = {}, irregular = [], zip }: Tree, open: Open)
   return isBag(Object.keys(files)) ? bagSource(source) : source;
 }
 
-async function testExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<Outcome> {
+async function testExport(input: Tree, open: Open, more: Partial<VerifyOptions> = {}): Promise<CaseOutcome> {
   const { depth = 'full', limits, envelopes = [] } = input;
   const report = await verifyExport(await openSource(input, open), {
     ...optionsOf(input),
@@ -117,8 +117,8 @@ async function testExport(input: Tree, open: Open, more: Partial<VerifyOptions> 
  * first opinion must be among those of both.
  */
 const compareOpinions =
-  <I>(run: (input: I, open: Open, more?: Partial<VerifyOptions>) => Promise<Outcome>) =>
-  async (input: I): Promise<Outcome> => {
+  <I>(run: (input: I, open: Open, more?: Partial<VerifyOptions>) => Promise<CaseOutcome>) =>
+  async (input: I): Promise<CaseOutcome> => {
     const first = await run(input, memoryAccess);
     const both = await run(input, memoryAccess, { secondOpinion });
     const codes = z.array(z.string());
@@ -127,7 +127,7 @@ const compareOpinions =
     return first.verdict === 'invalid' && both.verdict === 'invalid' && allReported ? first : both;
   };
 
-export const evidenceKinds: Readonly<Record<string, Kind>> = {
+export const evidenceKinds: Readonly<Record<string, CaseKind>> = {
   bundles: defineKind(
     partShape,
     ...WAYS.map(([name, open]) => [name, (input: Part) => testPart(input, open)] as const),

@@ -13,7 +13,14 @@ import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts
 import type { SecondOpinion } from '../../verify/options.ts';
 import { verifyDsse } from '../../verify/verify-dsse.ts';
 import { verifyPart } from '../../verify/part/part.ts';
-import { type Kind, defineKind, makeOutcome, type Outcome, bytesOfBase64, trustOf } from '../outcome.ts';
+import {
+  type CaseKind,
+  defineKind,
+  makeOutcome,
+  type CaseOutcome,
+  bytesOfBase64,
+  trustOf,
+} from '../outcome.ts';
 import { typedDigestSchema } from '../../contract/scalars.ts';
 import { secondOpinion } from '../../node/second-opinion/second-opinion.ts';
 
@@ -31,7 +38,7 @@ const reportsOf = ({ inputs }: Input): EvidenceInput[] =>
 async function testPolicy(
   { policy, files = {}, asOfMs }: Input,
   inputs: readonly EvidenceInput[],
-): Promise<Outcome> {
+): Promise<CaseOutcome> {
   const read = await readPolicy({ path: 'policy', bytes: toUtf8(policy) }, (path) =>
     Promise.resolve({ path, bytes: toUtf8(files[path] ?? '') }),
   );
@@ -40,7 +47,7 @@ async function testPolicy(
 
 const OPEN: readonly RuleState[] = ['failed', 'not_checked'];
 
-function outcomeOf({ answer, rules, waivers }: Decision): Outcome {
+function outcomeOf({ answer, rules, waivers }: Decision): CaseOutcome {
   const codes = rules.filter(({ state }) => OPEN.includes(state)).map(({ rule }) => RULES[rule].code);
   const waived = rules
     .filter(({ violations }) => violations.some(({ state }) => state === 'waived'))
@@ -60,7 +67,7 @@ const chainShape = z.object({
   expectHead: z.optional(typedDigestSchema),
 });
 
-async function testReceipts({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<Outcome> {
+async function testReceipts({ files, single, expectHead }: z.infer<typeof chainShape>): Promise<CaseOutcome> {
   const source = memorySource(
     Object.fromEntries(Object.entries(files).map(([path, text]) => [path, toUtf8(text)])),
   );
@@ -84,7 +91,7 @@ const dsseShape = z.object({
 async function testEnvelope(
   { envelope, trust, part, manifest, asOfMs, ...rest }: z.infer<typeof dsseShape>,
   options: { secondOpinion?: SecondOpinion } = {},
-): Promise<Outcome> {
+): Promise<CaseOutcome> {
   const dsse = toUtf8(envelope);
   const common = { asOfMs, ...trustOf(trust), ...options };
   if (part !== undefined) {
@@ -115,7 +122,7 @@ function testSummary({
   asOfMs,
   threshold,
   ...expect
-}: z.infer<typeof summaryShape>): Outcome {
+}: z.infer<typeof summaryShape>): CaseOutcome {
   const report = verifySummary(toUtf8(envelope), {
     asOfMs,
     expect,
@@ -125,7 +132,7 @@ function testSummary({
   return makeOutcome(report.verdict, [report]);
 }
 
-export const policiesKinds: Readonly<Record<string, Kind>> = {
+export const policiesKinds: Readonly<Record<string, CaseKind>> = {
   policies: defineKind(
     shape,
     ['in order', (input) => testPolicy(input, reportsOf(input))],

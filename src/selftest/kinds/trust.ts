@@ -9,13 +9,20 @@ import { checkKey } from '../../trust/check-key.ts';
 import { parseTrustStore, trustStore, trustStoreJwks } from '../../trust/store.ts';
 import { PURPOSES } from '../../trust/trusted-key.ts';
 import { verifySignature } from '../../trust/key/signer.ts';
-import { bytesOfBase64, bytesOfHex, type Kind, defineKind, type Outcome, makeRefusal } from '../outcome.ts';
+import {
+  bytesOfBase64,
+  bytesOfHex,
+  type CaseKind,
+  defineKind,
+  type CaseOutcome,
+  makeRefusal,
+} from '../outcome.ts';
 
 const signatureShape = z.object({ point: z.string(), message: z.string(), signature: z.string() });
 
 const verifyWith =
   (implementation: P256) =>
-  (input: z.infer<typeof signatureShape>): Outcome => {
+  (input: z.infer<typeof signatureShape>): CaseOutcome => {
     const key = { point: bytesOfHex(input.point) };
     const [message, signature] = [bytesOfHex(input.message), bytesOfHex(input.signature)];
     return verifySignature({ key, message, signature, implementation })
@@ -58,7 +65,7 @@ const keyCheckShape = z.object({
   }),
 });
 
-export const trustKinds: Readonly<Record<string, Kind>> = {
+export const trustKinds: Readonly<Record<string, CaseKind>> = {
   signatures: defineKind(
     signatureShape,
     ['native', verifyWith(native.p256)],

@@ -9,7 +9,7 @@ import type { OperationResource } from '../../contract/resources/operation.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import {
   type BundleRef,
-  type ExportRef,
+  type ExportOfOrganization,
   removeReleased,
   requestBundleDeletion,
   requestExportDeletion,
@@ -115,7 +115,7 @@ export const deleteBundle = ({ store, now }: AdminContext, ref: BundleRef) =>
  * resource stays.
  * @throws DrillproofError `server.ADMIN_REFUSED` when it does not exist
  */
-export const deleteExport = ({ store, now }: AdminContext, ref: ExportRef) =>
+export const deleteExport = ({ store, now }: AdminContext, ref: ExportOfOrganization) =>
   store.transaction((tx) => requestExportDeletion(tx, ref, now()));
 
 /** The numbers of settled resources, of deleted due bundles, of completed jobs, and of removed blobs and rows. */

@@ -19,7 +19,7 @@ import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
 import * as z from 'zod/mini';
 import { toDigest } from '../model/ids.ts';
 import { joinContent } from '../jobs/export/content.ts';
-import type { LocalReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
+import type { StoredReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
 import {
   type AdminContext,
   type Ingested,
@@ -127,7 +127,7 @@ async function storeReport(
   ingest: Export,
   line: ReportLine,
   claims: readonly LocalReportMetadata[],
-): Promise<LocalReportRow> {
+): Promise<StoredReportRow> {
   const project = requireListedProject(ingest, line.projectId);
   const expected = { digest: toDigest(line.digest), bytes: Number(line.bytes) };
   const archive = await closeAfter(await ingest.source.open(line.path), (file) =>
@@ -143,7 +143,7 @@ async function storeReport(
   return row;
 }
 
-function assertListed(line: ReportLine, { archive, source }: LocalReportRow): void {
+function assertListed(line: ReportLine, { archive, source }: StoredReportRow): void {
   const agrees =
     archive.digest === line.digest &&
     source.manifestDigest === line.manifestDigest &&
@@ -186,7 +186,7 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
     ...(await mapConcurrently(small, SMALL_AT_ONCE, store)),
   ];
   const bundles = stored.map(({ row }) => row);
-  const localReports: LocalReportRow[] = [];
+  const localReports: StoredReportRow[] = [];
   for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));
   const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),

@@ -4,7 +4,7 @@ import { type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
 import { countSchema } from '../../contract/scalars.ts';
 import { localReportItemSchema } from '../../contract/resources/evidence.ts';
 import { typeDocument } from '../../evidence/document.ts';
-import type { BlobRef, InProject, LocalReportRow, Tx } from '../store/store.ts';
+import type { BlobRef, InProject, StoredReportRow, Tx } from '../store/store.ts';
 import { deriveId } from '../model/ids.ts';
 import {
   type AdminContext,
@@ -34,7 +34,7 @@ export function buildLocalReportRow(
   archive: BlobRef,
   metadata: LocalReportMetadata,
   verifiedAtMs: number,
-): LocalReportRow {
+): StoredReportRow {
   const {
     uploadedBy,
     localReportId = deriveId('lrep', projectId, archive.digest),
@@ -61,10 +61,10 @@ export function buildLocalReportRow(
 const formatClaims = ({
   archive,
   source: { verifiedAtMs: _verifiedAtMs, ...claims },
-}: LocalReportRow): string => canonicalJson({ digest: archive.digest, claims });
+}: StoredReportRow): string => canonicalJson({ digest: archive.digest, claims });
 
 /** Inserts a local report unless it is stored. @throws DrillproofError `server.ADMIN_REFUSED` if another has its id */
-export async function addLocalReport(tx: Tx, row: LocalReportRow): Promise<boolean> {
+export async function addLocalReport(tx: Tx, row: StoredReportRow): Promise<boolean> {
   const stored = await tx.localReports.find(row.projectId, row.localReportId);
   if (stored === undefined) {
     await tx.localReports.insert(row);

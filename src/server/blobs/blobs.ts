@@ -41,7 +41,7 @@ export type Blobs = {
    * are stored, or that are compared with its digest when they are.
    * @throws DrillproofError as `put`, and the errors of `verify` and of reading
    */
-  putVerified<T extends Verified>(access: RandomAccess, verify: Verify<T>): Promise<T>;
+  putVerified<T extends VerifiedArchive>(access: RandomAccess, verify: Verify<T>): Promise<T>;
   /**
    * Opens a blob after verifying its bytes; the result is reused until the stored object changes.
    * @throws DrillproofError `control.STORED_BYTES_CORRUPT` when they are missing or do not match, `io.UNREADABLE`,
@@ -70,7 +70,7 @@ export type Blobs = {
 /** A stored blob, and when it was stored in milliseconds since 1970. */
 type ListedBlob = BlobRef & { readonly modifiedMs: number };
 
-export type Verified = { readonly archive: BlobRef };
+export type VerifiedArchive = { readonly archive: BlobRef };
 export type Verify<T> = (copy: RandomAccess) => Promise<T>;
 
 /** Bytes of up to this size are verified and written from memory. */
@@ -82,7 +82,7 @@ export type StoredObject = OpenBlob & { readonly identity: string };
 /** A folder or a prefix of a bucket that stores blobs by name. It verifies nothing. */
 export type BlobPlace = Pick<Blobs, 'has' | 'remove' | 'ping' | 'removeAbandoned' | 'close'> & {
   /** The same as in `Blobs`; few bytes are already in memory. */
-  putVerified<T extends Verified>(
+  putVerified<T extends VerifiedArchive>(
     access: RandomAccess,
     verify: Verify<T>,
     stateOf: Blobs['verify'],

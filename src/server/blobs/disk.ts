@@ -13,7 +13,7 @@ import {
   type BlobPlace,
   type Blobs,
   type StoredObject,
-  type Verified,
+  type VerifiedArchive,
   type Verify,
   createBlobs,
 } from './blobs.ts';
@@ -189,7 +189,7 @@ const createPlace = (root: string): BlobPlace => {
     throw ioError(cause, root, 'write');
   };
   /** Gives a file its final name after `write` has flushed it, or removes it after a failure. */
-  const create = async <T extends Verified>(write: (temporary: string) => Promise<T>): Promise<T> => {
+  const create = async <T extends VerifiedArchive>(write: (temporary: string) => Promise<T>): Promise<T> => {
     const temporary = join(temporaryFolder, randomUUID());
     try {
       const written = await write(temporary);

@@ -3,7 +3,7 @@ import { holdBlobs } from '../blobs/blobs.ts';
 import { drain, receive } from '../blobs/receive.ts';
 import type { ServerContext } from '../model/context.ts';
 import { type Content, toUploadError, sizeMismatch, type Span, parseSpan } from '../http/body.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { toDigest } from '../model/ids.ts';
 import { isEnd } from '../model/states.ts';
 import type { BuildAttemptRow, Tx, UploadPieceRow } from '../store/store.ts';
@@ -21,8 +21,8 @@ export function sumPieces(pieces: readonly UploadPieceRow[]): number {
   return last === undefined ? 0 : last.firstByte + last.archive.bytes;
 }
 
-const offsetError = (received: number): ControlError =>
-  new ControlError('control.UPLOAD_OFFSET_MISMATCH', `the upload continues at byte ${received}`, {
+const offsetError = (received: number): Refusal =>
+  new Refusal('control.UPLOAD_OFFSET_MISMATCH', `the upload continues at byte ${received}`, {
     details: { receivedBytes: received },
     headers: { Connection: 'close' },
   });
@@ -75,7 +75,7 @@ async function collect(
       if (chunkBytes >= PIECE_BYTES && mayKeep()) await keep();
     }
   } catch (error) {
-    const isCut = !(error instanceof ControlError) || CUT.has(error.code);
+    const isCut = !(error instanceof Refusal) || CUT.has(error.code);
     if (isCut && mayKeep()) await keep().catch(() => undefined); // a failure only means that they are sent again
     throw error;
   }
@@ -112,7 +112,7 @@ async function assertOffset(work: Work, ref: Ref, { first }: Span, isWhole: bool
  * Receives all or some bytes of an archive, and stores the archive once all have arrived and match its address. Received
  * bytes of an upload that was cut stay, so that it can continue.
  * @returns whether the archive is stored
- * @throws ControlError `control.UPLOAD_OFFSET_MISMATCH`; `control.UPLOAD_MISMATCH`, after which the upload begins again
+ * @throws Refusal `control.UPLOAD_OFFSET_MISMATCH`; `control.UPLOAD_MISMATCH`, after which the upload begins again
  */
 export async function receiveArchive(work: Work, announced: Announced, content: Content): Promise<boolean> {
   const { artifactDigest, bytes } = announced;
@@ -129,7 +129,7 @@ export async function receiveArchive(work: Work, announced: Announced, content: 
     return true;
   } catch (error) {
     const refusal = toUploadError(error);
-    if (refusal instanceof ControlError && refusal.code === 'control.UPLOAD_MISMATCH')
+    if (refusal instanceof Refusal && refusal.code === 'control.UPLOAD_MISMATCH')
       await dropAll(work, announced);
     throw refusal;
   }

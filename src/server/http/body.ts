@@ -2,7 +2,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ControlError } from './envelope.ts';
+import { Refusal } from './envelope.ts';
 import type { Owner } from './rate-limit.ts';
 import type { HttpRequest } from './request.ts';
 
@@ -11,7 +11,7 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 function assertMediaType({ header }: HttpRequest): void {
   const coding = header('content-encoding') ?? 'identity';
   if (!JSON_TYPE.test(header('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
-    throw new ControlError(
+    throw new Refusal(
       'control.UNSUPPORTED_MEDIA_TYPE',
       'the body must be application/json, without a coding',
     );
@@ -19,13 +19,13 @@ function assertMediaType({ header }: HttpRequest): void {
 }
 
 /** The remaining time of a body, which is read before each piece. */
-export type Pace = {
+export type BodyPace = {
   readonly leftMs: () => number;
   readonly received: (bytes: number) => void;
 };
 
 /** The pace of a body, whether it is complete when it ends, and the signal that its rest cannot be read. */
-export type Arrival = Pace & { readonly isWhole: () => boolean; readonly cut: AbortSignal };
+export type Arrival = BodyPace & { readonly isWhole: () => boolean; readonly cut: AbortSignal };
 
 const cuts = new WeakMap<object, AbortController>();
 
@@ -50,7 +50,7 @@ const CUT_MS = 100;
 export function createPace(
   { graceMs, bytesPerSecond }: { readonly graceMs: number; readonly bytesPerSecond: number },
   now: () => number,
-): Pace {
+): BodyPace {
   let untilMs = now() + graceMs;
   return {
     leftMs: () => untilMs - now(),
@@ -63,12 +63,11 @@ export function createPace(
 /** For failures that leave the rest of the body unread, so that the connection cannot be used again. */
 export const CLOSE = { headers: { Connection: 'close' } };
 
-const slowError = (): ControlError =>
-  new ControlError('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
+const slowError = (): Refusal => new Refusal('control.REQUEST_TIMEOUT', 'the body arrives too slowly', CLOSE);
 
 const ignore = (): void => undefined;
 
-/** Reads a piece. @throws ControlError `control.REQUEST_TIMEOUT`; the reason of `cut` */
+/** Reads a piece. @throws Refusal `control.REQUEST_TIMEOUT`; the reason of `cut` */
 async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
   if (leftMs <= 0) throw slowError();
@@ -88,8 +87,8 @@ async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   }
 }
 
-const sizeError = (maxBytes: number): ControlError =>
-  new ControlError('control.PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, CLOSE);
+const sizeError = (maxBytes: number): Refusal =>
+  new Refusal('control.PAYLOAD_TOO_LARGE', `the body has more than ${maxBytes} bytes`, CLOSE);
 
 /** Reads at most `maxBytes`, counted as they arrive: the announced length is not trusted. */
 async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
@@ -106,7 +105,7 @@ async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arri
 
 /**
  * Reads the JSON body of a request within a limit and parses it strictly.
- * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
+ * @throws Refusal `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
  */
 export async function readJsonBody(
   request: HttpRequest,
@@ -120,7 +119,7 @@ export async function readJsonBody(
   } catch (cause) {
     if (!(cause instanceof DrillproofError)) throw cause;
     const issues = [{ path: '/body', code: cause.code, message: cause.message }];
-    throw new ControlError('control.REQUEST_INVALID', 'the body is not strict JSON', { issues, cause });
+    throw new Refusal('control.REQUEST_INVALID', 'the body is not strict JSON', { issues, cause });
   }
 }
 
@@ -132,13 +131,13 @@ export type Content = {
   readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
-  /** Counts the upload among those of its owner. @throws ControlError `control.RATE_LIMITED`, `control.UNAVAILABLE` */
+  /** Counts the upload among those of its owner. @throws Refusal `control.RATE_LIMITED`, `control.UNAVAILABLE` */
   readonly admit: (owner: Owner) => void;
   readonly bytes: () => Bytes;
 };
 
-const earlyEndError = (cause?: unknown): ControlError =>
-  new ControlError('control.REQUEST_INVALID', 'the body ended early', { cause, ...CLOSE });
+const earlyEndError = (cause?: unknown): Refusal =>
+  new Refusal('control.REQUEST_INVALID', 'the body ended early', { cause, ...CLOSE });
 
 async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGenerator<Uint8Array> {
   try {
@@ -152,7 +151,7 @@ async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGene
       yield value;
     }
   } catch (cause) {
-    if (cause instanceof ControlError) throw cause;
+    if (cause instanceof Refusal) throw cause;
     throw earlyEndError(cause);
   } finally {
     body.cancel();
@@ -185,24 +184,24 @@ export function describeContent(
 export function toUploadError(error: unknown): unknown {
   if (!(error instanceof DrillproofError) || error.code !== 'control.UPLOAD_MISMATCH') return error;
   const { message, details } = error;
-  return new ControlError('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
+  return new Refusal('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
 }
 
 /**
  * Checks the headers of a body before it is read.
- * @throws ControlError `control.UNSUPPORTED_MEDIA_TYPE`, `control.UPLOAD_MISMATCH`
+ * @throws Refusal `control.UNSUPPORTED_MEDIA_TYPE`, `control.UPLOAD_MISMATCH`
  */
 export function assertContent(content: Content, expected: { mediaType: string; bytes: number }): void {
   const { mediaType, coding, announcedBytes = expected.bytes } = content;
   if (mediaType?.toLowerCase() !== expected.mediaType || coding.toLowerCase() !== 'identity') {
     const message = `the body must be ${expected.mediaType}, without a coding`;
-    throw new ControlError('control.UNSUPPORTED_MEDIA_TYPE', message, CLOSE);
+    throw new Refusal('control.UNSUPPORTED_MEDIA_TYPE', message, CLOSE);
   }
   if (announcedBytes !== expected.bytes) throw sizeMismatch(expected.bytes, announcedBytes);
 }
 
-export const sizeMismatch = (expected: number, actual: number): ControlError =>
-  new ControlError('control.UPLOAD_MISMATCH', `bytes: expected ${expected}, got ${actual}`, {
+export const sizeMismatch = (expected: number, actual: number): Refusal =>
+  new Refusal('control.UPLOAD_MISMATCH', `bytes: expected ${expected}, got ${actual}`, {
     details: { expected, actual },
     ...CLOSE,
   });
@@ -214,7 +213,7 @@ const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;
 
 /**
  * Parses the range of `bytes` bytes that a body has; without Content-Range it has all of them.
- * @throws ControlError `control.REQUEST_INVALID`; `control.UPLOAD_MISMATCH` for another total
+ * @throws Refusal `control.REQUEST_INVALID`; `control.UPLOAD_MISMATCH` for another total
  */
 export function parseSpan({ range }: Content, bytes: number): Span {
   if (range === undefined) return { first: 0, end: bytes };
@@ -223,7 +222,7 @@ export function parseSpan({ range }: Content, bytes: number): Span {
     const message = 'must be bytes FIRST-LAST/TOTAL';
     const issues = [{ path: '/headers/content-range', code: 'invalid_format', message }];
     const context = { issues, ...CLOSE };
-    throw new ControlError('control.REQUEST_INVALID', 'the header Content-Range is not valid', context);
+    throw new Refusal('control.REQUEST_INVALID', 'the header Content-Range is not valid', context);
   }
   if (total !== bytes) throw sizeMismatch(bytes, total);
   return { first, end: last + 1 };

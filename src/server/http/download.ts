@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Blobs, ByteRange, OpenBlob } from '../blobs/blobs.ts';
-import { type Answer, commonHeaders, ControlError, type LargeBody, formatReprDigest } from './envelope.ts';
+import { type ServerAnswer, commonHeaders, Refusal, type LargeBody, formatReprDigest } from './envelope.ts';
 import { answerNotModified, assertMatch, formatEtag, isUnchanged } from './validate.ts';
 import type { Log } from '../model/log.ts';
 import type { BlobRef } from '../store/store.ts';
@@ -29,7 +29,7 @@ const selectSuffix = (length: number, size: number): RangeSelection =>
   length === 0 ? 'unsatisfiable' : { start: Math.max(0, size - length), end: size };
 
 /** Stored bytes with which an operation answers. */
-export type Download = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
+export type StoredFile = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
 
 /** The parts of the request and of the server that a download needs. */
 export type DownloadContext = {
@@ -45,13 +45,13 @@ export type DownloadContext = {
   readonly streamed: (bytes: number) => void;
 };
 
-type Decided = Pick<Answer, 'status' | 'headers'> & { readonly range: ByteRange };
+type Decided = Pick<ServerAnswer, 'status' | 'headers'> & { readonly range: ByteRange };
 
 // Below this size one read and one write cost less than a stream.
 const ONE_SHOT_BYTES = 256 * 1024;
 
 function buildHeaders(
-  download: Download,
+  download: StoredFile,
   { correlationId, ranges }: DownloadContext,
 ): Record<string, string> {
   const { blob, mediaType, filename } = download;
@@ -67,7 +67,7 @@ function buildHeaders(
 }
 
 /** Decides status, headers and range. Range is for GET only (RFC 9110 §14.2). */
-function decide(download: Download, bytes: number, context: DownloadContext): Decided {
+function decide(download: StoredFile, bytes: number, context: DownloadContext): Decided {
   const headers = buildHeaders(download, context);
   const { method, header } = context.request;
   const { ETag } = headers;
@@ -76,7 +76,7 @@ function decide(download: Download, bytes: number, context: DownloadContext): De
   const mayRange = context.ranges && method === 'GET' && isCurrent;
   const selection = selectRange(mayRange ? header('range') : undefined, bytes);
   if (selection === 'unsatisfiable') {
-    throw new ControlError('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
+    throw new Refusal('control.RANGE_NOT_SATISFIABLE', `the range lies outside the ${bytes} bytes`, {
       headers: { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' },
     });
   }
@@ -203,9 +203,9 @@ const createLargeBody = (blob: OpenBlob, range: ByteRange, context: DownloadCont
 /**
  * Answers with all stored bytes, with one range, or for HEAD with the headers. The bytes are verified before anything is
  * sent.
- * @throws ControlError `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and the codes of `Blobs.open`
+ * @throws Refusal `control.PRECONDITION_FAILED`, `control.RANGE_NOT_SATISFIABLE`, and the codes of `Blobs.open`
  */
-export async function answerDownload(download: Download, context: DownloadContext): Promise<Answer> {
+export async function answerDownload(download: StoredFile, context: DownloadContext): Promise<ServerAnswer> {
   const { method, header } = context.request;
   const blob = await context.blobs.open(download.blob.digest);
   let handedOver = false;

@@ -20,8 +20,8 @@ type ControlContext = ErrorContext & {
 };
 
 /** A refusal that is sent to the caller unchanged, in the error envelope; it must not contain a secret. */
-export class ControlError extends DrillproofError {
-  override readonly name = 'ControlError';
+export class Refusal extends DrillproofError {
+  override readonly name = 'Refusal';
   readonly issues?: readonly RequestIssue[];
   readonly retryAfterMs?: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,8 +35,8 @@ export class ControlError extends DrillproofError {
 }
 
 /** The answer for resources that do not exist or belong to others (control API, Authentication). */
-export const notFound = (): ControlError =>
-  new ControlError('control.NOT_FOUND', 'the resource does not exist, or the token may not see it');
+export const notFound = (): Refusal =>
+  new Refusal('control.NOT_FOUND', 'the resource does not exist, or the token may not see it');
 
 /** Ids in requests are not trusted: they could name requests of others in the log. */
 export const newCorrelationId = (): string => `corr_${randomUUID()}`;
@@ -59,23 +59,23 @@ export type ErrorAnswer = {
 const INTERNAL_MESSAGE = 'the control plane failed';
 
 // Messages from other rooms may contain a local path, so callers see only those of the control plane's own codes.
-function toControlError(error: unknown): ControlError {
-  if (error instanceof ControlError) return error;
-  if (!(error instanceof DrillproofError)) return new ControlError('control.INTERNAL', INTERNAL_MESSAGE);
+function toControlError(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof DrillproofError)) return new Refusal('control.INTERNAL', INTERNAL_MESSAGE);
   const { code, message, details } = error;
-  if (isControlCode(code)) return new ControlError(code, message, defined({ details }));
+  if (isControlCode(code)) return new Refusal(code, message, defined({ details }));
   return code.startsWith('io.')
-    ? new ControlError('control.UNAVAILABLE', 'the storage is unavailable', { retryAfterMs: 1000 })
-    : new ControlError('control.INTERNAL', INTERNAL_MESSAGE);
+    ? new Refusal('control.UNAVAILABLE', 'the storage is unavailable', { retryAfterMs: 1000 })
+    : new Refusal('control.INTERNAL', INTERNAL_MESSAGE);
 }
 
 /** Lists the faults of a refusal. A request that is invalid as a whole, such as malformed HTTP, has one without a path. */
-function listIssues({ issues, message }: ControlError, code: ControlCode): RequestIssue[] | undefined {
+function listIssues({ issues, message }: Refusal, code: ControlCode): RequestIssue[] | undefined {
   if (issues !== undefined) return issues.map((issue) => ({ ...issue }));
   return code === 'control.REQUEST_INVALID' ? [{ path: '', code: 'invalid_request', message }] : undefined;
 }
 
-function buildEnvelope(error: ControlError, code: ControlCode, correlationId: string): ErrorEnvelope {
+function buildEnvelope(error: Refusal, code: ControlCode, correlationId: string): ErrorEnvelope {
   return {
     code,
     message: error.message,
@@ -92,7 +92,7 @@ function buildEnvelope(error: ControlError, code: ControlCode, correlationId: st
 
 // A refusal that is not a fault, such as of a server that is not ready, needs only the log line of its request.
 const isOwnRefusal = (error: unknown): boolean =>
-  error instanceof ControlError && error.cause === undefined && error.code === 'control.UNAVAILABLE';
+  error instanceof Refusal && error.cause === undefined && error.code === 'control.UNAVAILABLE';
 
 /** Builds the error envelope of any failure (control API, Errors), and logs a failure that the caller cannot fix. */
 export function buildErrorAnswer(
@@ -134,29 +134,32 @@ export type LargeBody = {
 };
 
 /** An answer; a refusal has its code. */
-export type Answer = Pick<ErrorAnswer, 'status' | 'headers'> & {
+export type ServerAnswer = Pick<ErrorAnswer, 'status' | 'headers'> & {
   readonly body: string | Uint8Array | LargeBody | null;
   readonly code?: ControlCode;
 };
 
-const isLarge = (body: Answer['body']): body is LargeBody =>
+const isLarge = (body: ServerAnswer['body']): body is LargeBody =>
   body !== null && typeof body === 'object' && 'writeTo' in body;
 
 /** Releases what the body of an answer holds, if the answer is not sent. */
-export const discardBody = ({ body }: Answer): void => {
+export const discardBody = ({ body }: ServerAnswer): void => {
   if (isLarge(body)) void body.toWeb().cancel();
 };
 
-const toWebBody = (body: Answer['body']): BodyInit | null => {
+const toWebBody = (body: ServerAnswer['body']): BodyInit | null => {
   if (isLarge(body)) return body.toWeb();
   return body instanceof Uint8Array ? Uint8Array.from(body) : body;
 };
 
-export const toResponse = ({ status, headers, body }: Answer, method: string): Response =>
+export const toResponse = ({ status, headers, body }: ServerAnswer, method: string): Response =>
   new Response(method === 'HEAD' ? null : toWebBody(body), { status, headers });
 
 /** Sends an answer; Node omits the body for HEAD. */
-export async function sendAnswer({ status, headers, body }: Answer, outgoing: ServerResponse): Promise<void> {
+export async function sendAnswer(
+  { status, headers, body }: ServerAnswer,
+  outgoing: ServerResponse,
+): Promise<void> {
   outgoing.writeHead(status, headers);
   if (isLarge(body)) await body.writeTo(outgoing);
   else if (body === null) outgoing.end();

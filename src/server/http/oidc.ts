@@ -6,7 +6,7 @@ import { organizationIdSchema, projectIdSchema, textSchema } from '../../contrac
 import { typeDocument } from '../../evidence/document.ts';
 import { packageError } from '../../node/fs-errors.ts';
 import { deriveId } from '../model/ids.ts';
-import { ControlError } from './envelope.ts';
+import { Refusal } from './envelope.ts';
 import { type Principal, unauthenticated } from './tokens.ts';
 
 const isFetchable = (text: string): boolean => {
@@ -88,7 +88,7 @@ async function loadJose(): Promise<Jose> {
 
 /** Creates the keys of an issuer, which `jose` fetches and caches. After a failure it does not ask for a while. */
 function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number) {
-  let failure: { readonly untilMs: number; readonly error: ControlError } | undefined;
+  let failure: { readonly untilMs: number; readonly error: Refusal } | undefined;
   const fetchKeys = async (url: string, options: RequestInit): Promise<Response> => {
     if (failure !== undefined && performance.now() < failure.untilMs) throw failure.error;
     try {
@@ -99,7 +99,7 @@ function createKeys(jose: Jose, { issuer, jwksUrl }: Issuer, cooldownMs: number)
       return new Response(Buffer.from(bytes));
     } catch (cause) {
       const message = `the keys of the issuer ${issuer} cannot be fetched`;
-      const error = new ControlError('control.UNAVAILABLE', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+      const error = new Refusal('control.UNAVAILABLE', message, { retryAfterMs: RETRY_AFTER_MS, cause });
       failure = { untilMs: performance.now() + Math.min(cooldownMs, RETRY_AFTER_MS), error };
       throw error;
     }
@@ -155,7 +155,7 @@ export async function createOidc(
   return async (jwt, nowMs) => {
     if (jwt.length > MAX_JWT) throw unauthenticated();
     return verify(jwt, nowMs).catch((error: unknown) => {
-      throw error instanceof ControlError ? error : unauthenticated(error);
+      throw error instanceof Refusal ? error : unauthenticated(error);
     });
   };
 }

@@ -2,10 +2,10 @@ import type { RateLease, RateShare } from '../store/rates.ts';
 import { setNewest } from '../store/table.ts';
 import type { Principal } from './tokens.ts';
 
-type Refusal = { readonly retryAfterMs: number };
+type Wait = { readonly retryAfterMs: number };
 
 /** `take` counts a request of a key; above the limit, it returns when to retry. */
-export type RateLimiter = { take(key: string): Refusal | undefined | Promise<Refusal | undefined> };
+export type RateLimiter = { take(key: string): Wait | undefined | Promise<Wait | undefined> };
 
 type Options = {
   readonly perSecond: number;
@@ -22,7 +22,7 @@ type Bucket = { readonly creditMs: number; readonly atMs: number };
  * gets a full burst the next time.
  */
 export function createRateLimiter({ perSecond, burst, maxKeys, now }: Options): {
-  take(key: string): Refusal | undefined;
+  take(key: string): Wait | undefined;
 } {
   const costMs = 1000 / perSecond;
   const fullMs = burst * costMs;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ControlError } from './envelope.ts';
+import { Refusal } from './envelope.ts';
 
 /** A request from the HTTP server of Node or from a `Request`. */
 export type HttpRequest = {
@@ -12,7 +12,7 @@ export type HttpRequest = {
   readonly header: (name: string) => string | undefined;
   readonly body: BodyReader;
   /** Why the request is refused before it is routed. */
-  readonly fault?: ControlError | undefined;
+  readonly fault?: Refusal | undefined;
   /** Both are absent for a request without a connection. */
   readonly incoming?: IncomingMessage;
   readonly outgoing?: ServerResponse;
@@ -37,9 +37,9 @@ function isHost(host: string): boolean {
   return URL.canParse(url) && new URL(url).hostname === host.replace(PORT, '').toLowerCase();
 }
 
-const invalid = (message: string): ControlError => new ControlError('control.REQUEST_INVALID', message);
+const invalid = (message: string): Refusal => new Refusal('control.REQUEST_INVALID', message);
 
-function findFault(target: string, header: HttpRequest['header']): ControlError | undefined {
+function findFault(target: string, header: HttpRequest['header']): Refusal | undefined {
   const host = header('host');
   if (host === undefined) return invalid('the Host header is missing');
   if (!TARGET.test(target) || !isHost(host))
@@ -48,7 +48,7 @@ function findFault(target: string, header: HttpRequest['header']): ControlError 
   const expectation = header('expect')?.toLowerCase() ?? '100-continue';
   return expectation === '100-continue'
     ? undefined
-    : new ControlError('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue');
+    : new Refusal('control.EXPECTATION_FAILED', 'the only supported expectation is 100-continue');
 }
 
 const WAKERS = ['readable', 'end', 'error', 'close'] as const;

@@ -3,7 +3,7 @@ import { formatJsonPointer } from '../../bytes/json/parse.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
-import { type Answer, commonHeaders, ControlError, type RequestIssue } from './envelope.ts';
+import { type ServerAnswer, commonHeaders, Refusal, type RequestIssue } from './envelope.ts';
 import crypto from 'node:crypto';
 
 /** Returns whether If-None-Match has this validator, strong or weak, or is `*` (RFC 9110 §13.1.2). */
@@ -11,7 +11,7 @@ export const isUnchanged = (header: string | undefined, etag: string): boolean =
   header?.trim() === '*' ||
   header?.split(',').some((item) => item.trim().replace(/^W\//, '') === etag) === true;
 
-export const answerNotModified = (correlationId: string, etag: string): Answer => ({
+export const answerNotModified = (correlationId: string, etag: string): ServerAnswer => ({
   status: 304,
   headers: { ...commonHeaders(correlationId), ETag: etag },
   body: null,
@@ -22,7 +22,7 @@ export const digestDocument = (body: string): string => crypto.hash('sha256', bo
 
 export const formatEtag = (digest: string): string => `"${digest}"`;
 
-/** @throws ControlError `control.PRECONDITION_FAILED` unless If-Match is absent, `*`, or has the validator */
+/** @throws Refusal `control.PRECONDITION_FAILED` unless If-Match is absent, `*`, or has the validator */
 export function assertMatch(header: string | undefined, etag: string): void {
   // The comparison is strong: a weak validator never matches (RFC 9110 §13.1.1).
   const named = header?.split(',').map((item) => item.trim());
@@ -30,8 +30,8 @@ export function assertMatch(header: string | undefined, etag: string): void {
   throw preconditionFailed();
 }
 
-export const preconditionFailed = (): ControlError =>
-  new ControlError('control.PRECONDITION_FAILED', 'the resource has none of the ETags in If-Match');
+export const preconditionFailed = (): Refusal =>
+  new Refusal('control.PRECONDITION_FAILED', 'the resource has none of the ETags in If-Match');
 
 type RawRequest = {
   readonly params: Readonly<Record<string, string>>;
@@ -67,13 +67,13 @@ function parseQuery(text: string): Record<string, string | string[]> {
 
 const MAX_ISSUES = 100;
 
-/** @throws ControlError `control.REQUEST_INVALID` with at most 100 of the issues */
+/** @throws Refusal `control.REQUEST_INVALID` with at most 100 of the issues */
 function refuseInvalid(faults: readonly RequestIssue[]): void {
   if (faults.length === 0) return;
   // Two rules of a schema may refuse a value for the same reason.
   const all = [...new Map(faults.map((issue) => [`${issue.path} ${issue.message}`, issue])).values()];
   const message = `the request breaks ${all.length} rule(s) of the operation`;
-  throw new ControlError('control.REQUEST_INVALID', message, { issues: all.slice(0, MAX_ISSUES) });
+  throw new Refusal('control.REQUEST_INVALID', message, { issues: all.slice(0, MAX_ISSUES) });
 }
 
 const NO_QUERY = z.strictObject({});
@@ -81,11 +81,11 @@ const HEADERS = z.object({ 'idempotency-key': idempotencyKeySchema });
 
 /**
  * Types all parts of a request except its body, and collects every fault.
- * @throws ControlError `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
+ * @throws Refusal `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
  */
 export function validateHead(row: Operation, raw: RawRequest) {
   if (row.idempotent && raw.idempotencyKey === undefined) {
-    throw new ControlError('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
+    throw new Refusal('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');
   }
   const params = typePart('params', row.params, raw.params);
   const query = typePart('query', row.query ?? NO_QUERY, parseQuery(raw.query));
@@ -95,7 +95,7 @@ export function validateHead(row: Operation, raw: RawRequest) {
   return { params: params.value, query: query.value };
 }
 
-/** Types a body. @throws ControlError `control.REQUEST_INVALID` */
+/** Types a body. @throws Refusal `control.REQUEST_INVALID` */
 export function validateBody(schema: z.ZodMiniType, body: unknown): unknown {
   const { issues, value } = typePart('body', schema, body);
   refuseInvalid(issues);

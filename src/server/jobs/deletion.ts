@@ -64,7 +64,7 @@ export const createBundleDeletionJob = (): JobHandler => ({
 });
 
 export type BundleRef = { readonly projectId: string; readonly evidenceBundleId: string };
-export type ExportRef = { readonly organizationId: string; readonly evidenceExportId: string };
+export type ExportOfOrganization = { readonly organizationId: string; readonly evidenceExportId: string };
 
 type Requested<T> = { readonly resource: T; readonly operation: OperationResource };
 
@@ -113,7 +113,7 @@ async function findOperation(
  */
 export async function requestExportDeletion(
   tx: Tx,
-  { organizationId, evidenceExportId }: ExportRef,
+  { organizationId, evidenceExportId }: ExportOfOrganization,
   nowMs: number,
 ): Promise<Requested<EvidenceExport>> {
   const row = await tx.exports.lock(organizationId, evidenceExportId);

@@ -127,7 +127,7 @@ async function cancelPending(tx: Tx, row: OperationRow, nowMs: number): Promise<
  * Requests the cancellation of queued work. Work that no worker holds is cancelled at once; otherwise its worker stops it
  * later (control API, Operation). A second request changes nothing.
  * @param check throws unless the locked operation may be cancelled
- * @throws ControlError `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
+ * @throws Refusal `control.NOT_FOUND`; DrillproofError `server.ADMIN_REFUSED` for a deletion
  */
 export async function cancelOperation(
   tx: Tx,

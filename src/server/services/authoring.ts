@@ -10,7 +10,7 @@ import {
 } from '../../contract/resources/authoring.ts';
 import type { Result } from '../../contract/operations/operations.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { newId } from '../model/ids.ts';
 import type { Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
@@ -38,7 +38,7 @@ export function parseModelTiers(tiers: readonly string[] = modelTiers): Models {
 function chooseModel({ tiers, default: standard }: Models, model = standard): string {
   if (tiers.includes(model)) return model;
   const message = `must be one of ${tiers.join(', ')}`;
-  throw new ControlError('control.REQUEST_INVALID', 'the control plane does not have the model tier', {
+  throw new Refusal('control.REQUEST_INVALID', 'the control plane does not have the model tier', {
     issues: [{ path: '/body/model', code: 'invalid_value', message }],
   });
 }
@@ -50,10 +50,10 @@ async function lockFree(tx: Tx, change: Change, { projectId, authoringSessionId 
   const { resource: session } = row;
   assertCurrent(change, session);
   if (session.state !== 'active') {
-    throw new ControlError('control.AUTHORING_SESSION_NOT_ACTIVE', 'the authoring session is closed');
+    throw new Refusal('control.AUTHORING_SESSION_NOT_ACTIVE', 'the authoring session is closed');
   }
   if (session.activeTurnId !== undefined) {
-    throw new ControlError('control.AUTHORING_TURN_ACTIVE', 'another turn of the session is unfinished', {
+    throw new Refusal('control.AUTHORING_TURN_ACTIVE', 'another turn of the session is unfinished', {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }

@@ -17,7 +17,7 @@ import {
   type BuildWork,
 } from '../builds/drive-attempt.ts';
 import type { UploadAddresses, UploadFacts } from '../http/sealed.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { preconditionFailed } from '../http/validate.ts';
 import { assertContent, parseSpan } from '../http/body.ts';
 import { isEnd } from '../model/states.ts';
@@ -96,8 +96,8 @@ async function openUpload(
   return { facts, attempt };
 }
 
-const expiredError = (): ControlError =>
-  new ControlError('control.UPLOAD_EXPIRED', 'the upload address has expired', {
+const expiredError = (): Refusal =>
+  new Refusal('control.UPLOAD_EXPIRED', 'the upload address has expired', {
     headers: { Connection: 'close' },
   });
 

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../contract/operations/operations.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import type { Cursors } from '../http/sealed.ts';
-import type { Download } from '../http/download.ts';
+import type { StoredFile } from '../http/download.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BlobRef, ExportRow, Store } from '../store/store.ts';
 import {
@@ -17,11 +17,11 @@ type ExportRef = { readonly projectId: string; readonly evidenceExportId: string
 
 const RETRY_AFTER_MS = 2_000;
 
-const deletedError = (subject: string): ControlError =>
-  new ControlError('control.EVIDENCE_DELETED', `${subject} was deleted`);
+const deletedError = (subject: string): Refusal =>
+  new Refusal('control.EVIDENCE_DELETED', `${subject} was deleted`);
 
-const notReadyError = (): ControlError =>
-  new ControlError('control.EXPORT_NOT_READY', 'the export is still being generated', {
+const notReadyError = (): Refusal =>
+  new Refusal('control.EXPORT_NOT_READY', 'the export is still being generated', {
     retryAfterMs: RETRY_AFTER_MS,
   });
 
@@ -46,7 +46,7 @@ export function exportHandlers(
     const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;
     if (deletion !== undefined) throw deletedError('the export');
-    if (state === 'failed') throw new ControlError('control.EXPORT_FAILED', 'the export failed to generate');
+    if (state === 'failed') throw new Refusal('control.EXPORT_FAILED', 'the export failed to generate');
     if (state !== 'available') throw notReadyError();
     return row;
   };
@@ -108,12 +108,12 @@ export function exportHandlers(
   };
 }
 
-function downloadDocument(blob: BlobRef | undefined, filename: string): Download {
+function downloadDocument(blob: BlobRef | undefined, filename: string): StoredFile {
   if (blob === undefined) throw notFound();
   return { blob, mediaType: 'application/json', filename };
 }
 
-const downloadArchive = (blob: BlobRef, id: string): Download => ({
+const downloadArchive = (blob: BlobRef, id: string): StoredFile => ({
   blob,
   mediaType: 'application/zip',
   filename: `${id}.zip`,

@@ -14,29 +14,29 @@ import {
   type Result,
   type UploadOperationName,
 } from '../../contract/operations/operations.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { assertMatch, digestDocument, formatEtag } from '../http/validate.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { ExportRow, IdempotencyRow, Reads, Store, Tx } from '../store/store.ts';
 import type { Cursors, CursorScope } from '../http/sealed.ts';
-import type { Download } from '../http/download.ts';
+import type { StoredFile } from '../http/download.ts';
 import type { Content } from '../http/body.ts';
 
-/** @throws ControlError `control.PERMISSION_DENIED` with the missing permission */
+/** @throws Refusal `control.PERMISSION_DENIED` with the missing permission */
 export function assertPermission(
   { permissions }: Principal,
   permission: Permission,
   alsoPermitted: readonly Permission[] = [],
 ): void {
   if ([permission, ...alsoPermitted].some((sufficient) => permissions.includes(sufficient))) return;
-  throw new ControlError('control.PERMISSION_DENIED', `the token lacks the permission ${permission}`, {
+  throw new Refusal('control.PERMISSION_DENIED', `the token lacks the permission ${permission}`, {
     details: { permission },
   });
 }
 
 /**
  * Requires a project of the principal. The store is read because a token names projects without their organization.
- * @throws ControlError `control.NOT_FOUND` for a project that is missing, foreign or outside the token
+ * @throws Refusal `control.NOT_FOUND` for a project that is missing, foreign or outside the token
  */
 export async function assertProject(store: Reads, principal: Principal, projectId: string): Promise<void> {
   await readVisible(principal, projectId, () => store.projects.find(projectId));
@@ -44,7 +44,7 @@ export async function assertProject(store: Reads, principal: Principal, projectI
 
 /**
  * Reads a row of a project that the token has. The organization of the row is that of its project.
- * @throws ControlError `control.NOT_FOUND`
+ * @throws Refusal `control.NOT_FOUND`
  */
 export async function readVisible<R extends { readonly organizationId: string }>(
   { organizationId, projects }: Principal,
@@ -96,7 +96,7 @@ export const assertCurrent = ({ ifMatch }: Change, resource: object): void => {
 };
 
 /** The result of a change; `replayed` if an earlier request with the same key made the change. */
-export type Outcome<T> = { readonly value: T; readonly replayed: boolean };
+export type ChangeOutcome<T> = { readonly value: T; readonly replayed: boolean };
 
 /**
  * Runs a change in its project once: its effect and its record are committed together or not at all. `prepare` locks
@@ -106,7 +106,7 @@ export type RunOnce = <T>(
   change: Change,
   schema: z.ZodMiniType<T>,
   prepare: (tx: Tx) => Promise<() => Promise<T>>,
-) => Promise<Outcome<T>>;
+) => Promise<ChangeOutcome<T>>;
 
 /**
  * Hashes the identity of a request: its operation, its decoded path, and its body before defaults (control API,
@@ -128,7 +128,7 @@ const REPLAYED_MS = 24 * 60 * 60 * 1000;
 
 function parseEarlierAnswer({ requestHash, response }: IdempotencyRow, change: Change): unknown {
   if (requestHash === change.requestHash) return JSON.parse(response);
-  throw new ControlError('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
+  throw new Refusal('control.IDEMPOTENCY_KEY_REUSED', 'the key was used for another request');
 }
 
 /**
@@ -167,12 +167,12 @@ type At<N extends OperationName> = { readonly params: Params<N>; readonly query:
 
 type Read<N extends OperationName> = (
   call: At<N> & { readonly principal: Principal },
-) => Promise<N extends JsonOperationName ? Result<N> : Download>;
+) => Promise<N extends JsonOperationName ? Result<N> : StoredFile>;
 
 /** A change that was authenticated, validated and permitted; its outcome records whether it was replayed. */
 type Write<N extends OperationName> = (
   call: At<N> & { readonly change: Change; readonly body: Body<N> },
-) => Promise<Outcome<Result<N>>>;
+) => Promise<ChangeOutcome<Result<N>>>;
 
 /** An upload to a signed address, which the handler checks itself because the request has no token. */
 type Upload<N extends OperationName> = (call: At<N> & { readonly content: Content }) => Promise<Result<N>>;

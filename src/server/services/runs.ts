@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import type { HostedRun } from '../../contract/resources/run.ts';
 import { MAX_SESSION_TTL_MS, type WorldSession } from '../../contract/resources/session.ts';
 import type { Result } from '../../contract/operations/operations.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { newId } from '../model/ids.ts';
 import { isEnd } from '../model/states.ts';
 import type { Tx } from '../store/store.ts';
@@ -72,11 +72,10 @@ async function readPinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId
   const original = (await tx.runs.lock(projectId, hostedRunId))?.resource;
   if (original === undefined) throw notFound();
   assertCurrent(change, original);
-  if (!isEnd('run', original.state))
-    throw new ControlError('control.RUN_NOT_TERMINAL', 'the run has not ended');
+  if (!isEnd('run', original.state)) throw new Refusal('control.RUN_NOT_TERMINAL', 'the run has not ended');
   const build = await tx.builds.find(projectId, original.buildHash);
   if (build?.archive === undefined) {
-    throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build of the run has no archive');
+    throw new Refusal('control.BUILD_NOT_AVAILABLE', 'the build of the run has no archive');
   }
   const session = (await tx.sessions.find(projectId, original.sessionId))?.resource;
   if (session === undefined) throw notFound();

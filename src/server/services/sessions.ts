@@ -1,7 +1,7 @@
 import type { ControlCode } from '../../contract/operations/errors.ts';
 import type { Result } from '../../contract/operations/operations.ts';
 import type { SessionExtendRequest, WorldSession } from '../../contract/resources/session.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import { isOpenToAgents, nextVersion } from '../model/states.ts';
 import type { HostedRunRow, Tx } from '../store/store.ts';
 import { assertCurrent, type Change } from './handler.ts';
@@ -19,26 +19,25 @@ export type ExtendFacts = {
 
 /**
  * Checks the rules of sessions.extend in their order (control API, sessions.extend).
- * @throws ControlError the code of the first broken rule
+ * @throws Refusal the code of the first broken rule
  */
 export function assertExtendable({ session, request, admittedAtMs, maxTtlMs }: ExtendFacts): void {
   const { expectedLeaseGeneration, expectedVersion, ttlMs } = request;
   if (session.state === 'expired' || session.expiresAtMs <= admittedAtMs)
-    throw new ControlError('control.SESSION_EXPIRED', 'the session has expired');
+    throw new Refusal('control.SESSION_EXPIRED', 'the session has expired');
   if (session.state !== 'ready' || !isOpenToAgents(session))
-    throw new ControlError('control.SESSION_NOT_READY', 'the session is not ready');
+    throw new Refusal('control.SESSION_NOT_READY', 'the session is not ready');
   if (session.leaseGeneration !== expectedLeaseGeneration)
     throw mismatchError('control.LEASE_GENERATION_MISMATCH', 'expectedLeaseGeneration');
   if (session.version !== expectedVersion) throw mismatchError('control.VERSION_MISMATCH', 'expectedVersion');
-  if (admittedAtMs + ttlMs <= session.expiresAtMs)
-    throw new ControlError('control.LIFETIME_NOT_LATER', NOT_LATER);
-  if (ttlMs > maxTtlMs) throw new ControlError('control.ENTITLEMENT_EXCEEDED', TOO_LONG);
+  if (admittedAtMs + ttlMs <= session.expiresAtMs) throw new Refusal('control.LIFETIME_NOT_LATER', NOT_LATER);
+  if (ttlMs > maxTtlMs) throw new Refusal('control.ENTITLEMENT_EXCEEDED', TOO_LONG);
 }
 
 const NOT_LATER = 'the new deadline is not later than the current one';
 const TOO_LONG = 'the lifetime is longer than the organization is entitled to';
-const mismatchError = (code: ControlCode, member: string): ControlError =>
-  new ControlError(code, `${member} does not match the session`);
+const mismatchError = (code: ControlCode, member: string): Refusal =>
+  new Refusal(code, `${member} does not match the session`);
 
 async function moveDeadlines(tx: Tx, runs: readonly HostedRunRow[], expiresAtMs: number, nowMs: number) {
   for (const row of runs) {

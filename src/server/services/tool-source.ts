@@ -8,22 +8,22 @@ import { findEntry, readEntry } from '../../evidence/bundle/part.ts';
 import type { ZipArchive } from '../../zip/read/open.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { openBuild } from '../builds/check-build.ts';
-import { ControlError, notFound } from '../http/envelope.ts';
+import { Refusal, notFound } from '../http/envelope.ts';
 import type { Principal } from '../http/tokens.ts';
 import type { BuildRow, Store } from '../store/store.ts';
 import { readVisible } from './handler.ts';
 
 type ToolRef = { readonly projectId: string; readonly buildHash: string; readonly packageId: string };
 
-const corruptError = (part: string): ControlError =>
-  new ControlError('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${part}`);
+const corruptError = (part: string): Refusal =>
+  new Refusal('control.STORED_BYTES_CORRUPT', `the stored build does not match: ${part}`);
 
 const TOO_LARGE = `the source has more than ${MAX_TOOL_SOURCE_BYTES} bytes of UTF-8`;
 
 async function readSource(archive: ZipArchive, locked: LockedPackage): Promise<Uint8Array> {
   const entry = findEntry(archive, locked.source);
   if (entry !== undefined && entry.bytes > MAX_TOOL_SOURCE_BYTES)
-    throw new ControlError('control.TOOL_SOURCE_TOO_LARGE', TOO_LARGE);
+    throw new Refusal('control.TOOL_SOURCE_TOO_LARGE', TOO_LARGE);
   const bytes = entry && (await readEntry(archive, entry, MAX_TOOL_SOURCE_BYTES));
   if (bytes === undefined || digestOf(bytes) !== locked.artifactHash)
     throw corruptError('the source of the package');
@@ -56,7 +56,7 @@ export async function readToolSource(
 ): Promise<ToolSource> {
   const build = await readVisible(principal, projectId, () => store.builds.find(projectId, buildHash));
   if (build.archive === undefined)
-    throw new ControlError('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
+    throw new Refusal('control.BUILD_NOT_AVAILABLE', 'the build has no archive');
   return closeAfter(await blobs.open(build.archive.digest), async (blob) => {
     const { archive, lock, ...opened } = await openBuild(blob.access());
     if (opened.buildHash !== buildHash) throw corruptError('build.json');

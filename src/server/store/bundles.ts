@@ -46,10 +46,10 @@ const localReports = defineTable({
   },
   derived: ({ source }) => ({ created_at_ms: source.createdAtMs }),
 });
-export type LocalReportRow = RowOf<typeof localReports>;
+export type StoredReportRow = RowOf<typeof localReports>;
 
 /** The evidence of an export: `fromAtMs` ≤ `createdAtMs` < `throughAtMs` (formats §1, Export manifest). */
-export type Selection = {
+export type EvidenceSelection = {
   readonly organizationId: string;
   /** One project; absent for every project of the organization. */
   readonly projectId?: string;
@@ -59,7 +59,7 @@ export type Selection = {
 
 const SELECTED =
   'organization_id = ? AND created_at_ms >= ? AND created_at_ms < ? AND project_id = coalesce(?, project_id)';
-const valuesOf = (selection: Selection): SqlValue[] => {
+const valuesOf = (selection: EvidenceSelection): SqlValue[] => {
   const { organizationId, projectId, fromAtMs, throughAtMs } = selection;
   return [organizationId, fromAtMs, throughAtMs, projectId ?? null];
 };
@@ -71,7 +71,7 @@ export const createBundleReads = (sql: Sql) => ({
   bundles: {
     ...createRowReads(sql, bundles),
     /** Bundles that are neither deleted nor due for deletion at `nowMs`, by time of creation, then by id. */
-    select: (selection: Selection, nowMs: number, limit: number) =>
+    select: (selection: EvidenceSelection, nowMs: number, limit: number) =>
       listRows(sql, bundles, `${SELECTED} AND ${IS_STORED} ${BY_ID}`, ...valuesOf(selection), nowMs, limit),
     /** Bundles that are not deleted although their `deleteAtMs` has passed. */
     due: (nowMs: number, limit: number) => listRows(sql, bundles, DUE, nowMs, limit),
@@ -79,7 +79,7 @@ export const createBundleReads = (sql: Sql) => ({
   localReports: {
     ...createRowReads(sql, localReports),
     /** Local reports, in the same order. */
-    select: (selection: Selection, limit: number) => {
+    select: (selection: EvidenceSelection, limit: number) => {
       const where = `${SELECTED} ORDER BY created_at_ms, local_report_id LIMIT ?`;
       return listRows(sql, localReports, where, ...valuesOf(selection), limit);
     },

@@ -63,12 +63,12 @@ const reports = defineTable({
 export type ExportReportRow = Omit<RowOf<typeof reports>, keyof typeof inExport>;
 
 /** The lists of an export are written once: when it is ingested, or when its generation ends. */
-export type ExportContent = {
+export type ExportLists = {
   readonly parts: readonly ExportPartRow[];
   readonly reports: readonly ExportReportRow[];
 };
 
-export type NewExport = Omit<ExportRow, 'ordinal'> & ExportContent;
+export type NewExport = Omit<ExportRow, 'ordinal'> & ExportLists;
 
 const IN_EXPORT = 'organization_id = ? AND evidence_export_id = ?';
 const AFTER = 'ordinal > ? ORDER BY ordinal LIMIT ?';
@@ -137,7 +137,7 @@ export function createExportWrites(sql: Sql, dialect: Dialect) {
         await insertContent(sql, row);
       },
       /** Writes the documents and the lists of an export that lists nothing yet. */
-      complete: async (row: ExportRow & ExportContent) => {
+      complete: async (row: ExportRow & ExportLists) => {
         await update(row);
         await insertContent(sql, row);
       },

@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { Answer, ErrorAnswer } from '../http/envelope.ts';
+import type { ServerAnswer, ErrorAnswer } from '../http/envelope.ts';
 import type { Owner } from '../http/rate-limit.ts';
 import type { Audit, Log } from '../model/log.ts';
 import type { Metrics } from './metrics.ts';
@@ -30,7 +30,7 @@ type Arrival = {
   readonly traceId?: string;
 };
 
-type Decided = Pick<Answer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
+type Decided = Pick<ServerAnswer, 'status' | 'code'> & { readonly headers: Readonly<Record<string, string>> };
 
 /** A running request, to which the steps that answer it add facts. */
 export type Observation = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DrillproofError } from '../../errors.ts';
-import { ControlError } from '../http/envelope.ts';
+import { Refusal } from '../http/envelope.ts';
 import type { ServerContext } from '../model/context.ts';
 import type { QueueRow } from '../store/store.ts';
 import type { Snapshot } from './metrics.ts';
@@ -104,11 +104,11 @@ export function createReadiness(options: Options) {
 
   return {
     look,
-    /** Returns the readiness. @throws ControlError `control.UNAVAILABLE` with the checks if the process is not ready */
+    /** Returns the readiness. @throws Refusal `control.UNAVAILABLE` with the checks if the process is not ready */
     async assertReady(): Promise<Readiness> {
       const readiness = await look();
       if (Object.values(readiness.checks).every((check) => SERVING.has(check))) return readiness;
-      throw new ControlError('control.UNAVAILABLE', 'this process is not ready to serve', {
+      throw new Refusal('control.UNAVAILABLE', 'this process is not ready to serve', {
         retryAfterMs: RETRY_AFTER_MS,
         details: { checks: readiness.checks },
       });

@@ -4,12 +4,12 @@ import { DrillproofError, LimitError } from '../../errors.ts';
 import { isObject } from '../faults.ts';
 
 /** A file with a key: the blocks of a PEM file, or the object of a JWK. */
-export type KeyFile =
+export type ParsedKey =
   | { readonly kind: 'pem'; readonly blocks: readonly PemBlock[] }
   | { readonly kind: 'jwk'; readonly jwk: JsonObject };
 
 /** A file with one or more keys: a key file, or the object of a JWK Set. */
-export type KeySetFile = KeyFile | { readonly kind: 'jwks'; readonly set: JsonObject };
+export type KeySetFile = ParsedKey | { readonly kind: 'jwks'; readonly set: JsonObject };
 
 // Windows editors put a byte order mark before PEM, where it changes nothing; before JSON it is refused as in evidence.
 const BEFORE_PEM = /^\uFEFF?[ \t\r\n]*(?=-----BEGIN )/;
@@ -23,7 +23,7 @@ export const MAX_KEY_SET_BYTES = 4 * 1024 * 1024;
  * Opens a key file by its first character. A JWK is parsed as strictly as evidence is.
  * @throws DrillproofError `trust.KEY_INVALID` for anything else
  */
-export function openKeyFile(input: Uint8Array | string): KeyFile {
+export function openKeyFile(input: Uint8Array | string): ParsedKey {
   if (input.length > MAX_LENGTH) throw keyFileError(`longer than ${MAX_LENGTH} bytes`);
   const text = decodeText(input).replace(BEFORE_PEM, '').replace(SPACE_BEFORE, '');
   if (text.startsWith('-----BEGIN ')) return { kind: 'pem', blocks: parsePem(text) };

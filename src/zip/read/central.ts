@@ -2,7 +2,7 @@ import { fromUtf8 } from '../../bytes/text/encoding.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import { assertUnicodePathAgrees, parseExtraFields, applyZip64, type ExtraFields } from './extra.ts';
-import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG, METHOD, VERSION } from '../layouts.ts';
+import { CENTRAL_HEADER, type CentralHeader, decodeRecord, FLAG_BITS, METHOD, VERSION } from '../layouts.ts';
 import { assertSafeName } from '../limits.ts';
 
 /** An entry of the central directory, with its ZIP64 numbers in place. */
@@ -61,7 +61,7 @@ export const isFolder = (name: string): boolean => name.endsWith('/');
 
 /** UTF-8 if the flag is set. Without the flag, a name that is not ASCII is ambiguous (APPNOTE, appendix D). */
 function decodeName(bytes: Uint8Array, flags: number): string {
-  const utf8 = (flags & FLAG.utf8) !== 0;
+  const utf8 = (flags & FLAG_BITS.utf8) !== 0;
   if (!utf8 && bytes.some((byte) => byte > 0x7f)) {
     throw nameError(bytes, 'the name is not ASCII and has no UTF-8 flag');
   }
@@ -87,8 +87,8 @@ type Refusal = {
   readonly when: (header: CentralHeader, name: string) => boolean;
 };
 
-const ENCRYPTION = FLAG.encrypted | FLAG.strongEncryption | FLAG.maskedHeader;
-const KNOWN_FLAGS = ENCRYPTION | FLAG.deflateOptions | FLAG.descriptor | FLAG.utf8;
+const ENCRYPTION = FLAG_BITS.encrypted | FLAG_BITS.strongEncryption | FLAG_BITS.maskedHeader;
+const KNOWN_FLAGS = ENCRYPTION | FLAG_BITS.deflateOptions | FLAG_BITS.descriptor | FLAG_BITS.utf8;
 
 const UNIX_TYPE = 0o170000;
 const UNIX_REGULAR = 0o100000;
@@ -117,7 +117,7 @@ const refusals: readonly Refusal[] = [
   {
     code: 'zip.FEATURE_UNSUPPORTED',
     message: 'the entry is stored and sets options of deflate',
-    when: ({ method, flags }) => method === METHOD.store && (flags & FLAG.deflateOptions) !== 0,
+    when: ({ method, flags }) => method === METHOD.store && (flags & FLAG_BITS.deflateOptions) !== 0,
   },
   {
     code: 'zip.FEATURE_UNSUPPORTED',

@@ -11,7 +11,7 @@ import {
 import {
   decodeRecord,
   DESCRIPTOR_SIGNATURE,
-  FLAG,
+  FLAG_BITS,
   LOCAL_HEADER,
   type LocalHeader,
   readUint64,
@@ -69,7 +69,7 @@ function* assertEndsAt(
   const gap = next - dataEnd;
   if (gap < 0)
     throw new DrillproofError('zip.ENTRY_OVERLAP', 'the entry reaches into what follows it', { path });
-  const announced = (header.flags & FLAG.descriptor) !== 0;
+  const announced = (header.flags & FLAG_BITS.descriptor) !== 0;
   const form = announced ? findDescriptorForm(gap, entry, local) : undefined;
   if (form !== undefined) {
     assertDescriptor(yield cutWindow(fileBytes, dataEnd, gap, path), form, entry);
@@ -185,7 +185,7 @@ function applyLocalZip64(raw: LocalHeader, extra: ExtraFields, path: string): Lo
 
 /** With a data descriptor the local header has zero (APPNOTE 4.4.4, bit 3), or already the values of the descriptor. */
 function assertNumbers(raw: LocalHeader, { name, header }: CentralEntry): void {
-  const follows = (header.flags & FLAG.descriptor) !== 0;
+  const follows = (header.flags & FLAG_BITS.descriptor) !== 0;
   for (const field of ['crc32', 'compressedBytes', 'bytes'] as const) {
     if (raw[field] !== header[field] && !(follows && raw[field] === 0)) throw mismatch(field, name);
   }

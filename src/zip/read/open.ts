@@ -8,7 +8,14 @@ import { type CentralEntry, isFolder, parseDirectory } from './central.ts';
 import { locateDirectory } from './end.ts';
 import { digestEntry, readEntryAtOnce, streamEntry, type ZipEntry } from './entry.ts';
 import { placeEntries, type PlacedEntry } from './local.ts';
-import { METHOD, DOS_EPOCH, FLAG, REGULAR_FILE_ATTRIBUTES, VERSION, VERSION_MADE_BY } from '../layouts.ts';
+import {
+  METHOD,
+  DOS_EPOCH,
+  FLAG_BITS,
+  REGULAR_FILE_ATTRIBUTES,
+  VERSION,
+  VERSION_MADE_BY,
+} from '../layouts.ts';
 import { createNameCheck, ZIP_LIMITS, zipLimits, type ZipLimits } from '../limits.ts';
 
 export type ZipArchive = {
@@ -147,7 +154,7 @@ const HABITS: readonly (readonly [what: string, unusual: (entry: PlacedEntry) =>
   ['a mode', ({ header }) => header.externalAttributes !== REGULAR_FILE_ATTRIBUTES],
   ['internal attributes', ({ header }) => header.internalAttributes !== 0],
   ['extra fields', ({ extra, local }) => extra.foreign || local.foreign],
-  ['a data descriptor', ({ header }) => (header.flags & FLAG.descriptor) !== 0],
+  ['a data descriptor', ({ header }) => (header.flags & FLAG_BITS.descriptor) !== 0],
 ];
 
 /** Only one of the two headers may have ZIP64, so each is compared with its own fields. */

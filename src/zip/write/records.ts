@@ -7,7 +7,7 @@ import {
   END64,
   END64_LOCATOR,
   EXTRA_ZIP64,
-  FLAG,
+  FLAG_BITS,
   IN_ZIP64_16,
   IN_ZIP64_32,
   LOCAL_HEADER,
@@ -56,7 +56,7 @@ function buildSharedFields(entry: EntryFacts, extra: Uint8Array) {
   const wide = extra.length > 0;
   return {
     versionNeeded: wide ? VERSION.zip64 : VERSION.deflate,
-    flags: FLAG.utf8,
+    flags: FLAG_BITS.utf8,
     method: METHOD[entry.method],
     ...DOS_EPOCH,
     crc32: entry.crc32,

@@ -283,12 +283,12 @@ describe('mirror --wait', () => {
     answerAt('export.json', ({ response }) => json(response, 200, resource), looks);
   it('mirror --wait copies an export once it is generated, and reports that it waits', async () => {
     const server = await source(testExport, generating(1));
-    const { code, stderr } = await waiting(server.url, '--to awaited --wait 1m');
+    const { code, stderr } = await waiting(server.url, '--to awaited --wait 1w');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^generating, .*; looking again in 1 s\n$/);
   });
 
-  it.each(['10', '1w', '366d', '-1s', '1.5h'])(
+  it.each(['10', '53w', '366d', '-1s', '1.5h'])(
     'mirror --wait and --wait-lock refuse the duration %s',
     async (value) => {
       for (const option of ['--wait', '--wait-lock']) {

@@ -2,7 +2,7 @@ import { afterEach, vi } from 'vitest';
 import {
   openQueue,
   parseQueueAddress,
-  type QueueOptions,
+  type QueueSettings,
   type TakenJob,
   type WorkQueue,
 } from '../../../src/node/queue/queue.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
 const DEFAULTS = { name: 'run', work: 'same', retries: 4, lostAfterMs: 60_000 };
 
 /** Opens a queue that is closed after the test. */
-export async function connectQueue(url: string, options: Partial<QueueOptions> = {}): Promise<WorkQueue> {
+export async function connectQueue(url: string, options: Partial<QueueSettings> = {}): Promise<WorkQueue> {
   const queue = await openQueue(parseQueueAddress(url), { ...DEFAULTS, ...options });
   open.push(queue);
   return queue;

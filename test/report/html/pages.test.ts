@@ -6,7 +6,7 @@ import { resultOfReport } from '../../../src/report/signed/statement.ts';
 import { renderKeys } from '../../../src/report/html/keys.ts';
 import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../../src/report/html/pages/many.ts';
 import { renderDecisionPage } from '../../../src/report/html/pages/decision.ts';
-import { createSummary, type Summary } from '../../../src/report/many/summary.ts';
+import { createSummary, type PathsSummary } from '../../../src/report/many/summary.ts';
 import { finding } from '../../../src/verify/finding.ts';
 import { NO } from '../decision/makers.ts';
 import { DIGEST, exportReport, failedPart, part, scrubReport, SIGNER } from '../makers.ts';
@@ -24,7 +24,7 @@ const chain = {
 const whole = exportReport({ verdict: 'failed', parts: [failedPart(1)] });
 
 /** The summary of a failed report, a good one, and a path that could not be read. */
-function summarize(): Summary {
+function summarize(): PathsSummary {
   const { add, summary } = createSummary();
   add({ path: 'bad', passed: false, report: whole });
   add({ path: 'good', passed: true, report: exportReport({ evidenceExportId: 'evexp_000000000002' }) });

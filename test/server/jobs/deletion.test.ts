@@ -9,7 +9,7 @@ import { once } from '../../../src/bytes/async.ts';
 import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { checkStores } from '../../../src/server/admin/check.ts';
 import { createAdmin } from '../../../src/server/admin/admin.ts';
-import type { BlobRef, LocalReportRow } from '../../../src/server/store/store.ts';
+import type { BlobRef, StoredReportRow } from '../../../src/server/store/store.ts';
 import { buildLocalReportRow } from '../../../src/server/admin/local-report.ts';
 import { nameBlob, holdBlobs } from '../../../src/server/blobs/blobs.ts';
 import { deleteDue } from '../../../src/server/jobs/deletion.ts';
@@ -22,7 +22,7 @@ import { eachTestOnStore } from '../each-test.ts';
 const BUNDLE = id('evidence', 1);
 const base = inProject(`evidence-exports/${EXPORT}`);
 /** The row of a local report whose archive is a stored blob, such as that of a part. */
-function makeReport(archive: BlobRef): LocalReportRow {
+function makeReport(archive: BlobRef): StoredReportRow {
   const metadata = { ...localReport(1).metadata, localReportId: 'the-same-bytes' };
   return buildLocalReportRow({ organizationId: ORG, projectId: PROJECT }, archive, metadata, NOW_MS);
 }

@@ -161,7 +161,7 @@ export const withEvidence = async <T>(
   work: (evidence: OpenEvidence) => Promise<T>,
 ): Promise<T> => closeAfter(await openEvidence(path, env), work);
 
-export type ExportDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
+export type ReadDocuments = Awaited<ReturnType<typeof readExportDocuments>>;
 
 export async function readExportDocuments(source: EvidenceSource) {
   const files = await source.files();

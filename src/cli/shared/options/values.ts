@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { DrillproofError } from '../../../errors.ts';
+import { durationMs } from '../../../policy/document/values.ts';
 
 /** Creates the error of a wrong call. The hint replaces the advice of the catalogue. */
 export const usageError = (message: string, hint?: string): DrillproofError =>
@@ -30,21 +31,18 @@ export function refuseUsers(argv: readonly string[]): void {
   }
 }
 
-export const DURATION = /^(\d{1,9})(s|m|h|d)$/;
-const UNIT_MS = new Map([
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
+/** As in policies, and also 0. */
+const SPAN = /^\d{1,9}[smhdw]$/;
+export const isDuration = (value: string): boolean => SPAN.test(value);
 const MAX_DURATION_MS = 365 * 86_400_000;
 
 /** Parses a duration of at most a year, such as `10m`; returns milliseconds. */
 export function parseDuration(value: string): number {
-  const [, number, unit = ''] = DURATION.exec(value) ?? [];
-  const ms = Number(number) * (UNIT_MS.get(unit) ?? NaN);
+  const ms = isDuration(value) ? durationMs(value) : NaN;
   if (ms <= MAX_DURATION_MS) return ms;
-  throw new InvalidArgumentError('It must be a duration such as 90s, 10m, 2h or 1d, and no more than 365d.');
+  throw new InvalidArgumentError(
+    'It must be a duration such as 90s, 10m, 2h, 1d or 1w, and no more than 365d.',
+  );
 }
 
 const RATE = /^(\d{1,12})(k|M|G|)$/;

@@ -1,7 +1,7 @@
 import { count, countNoun } from '../../../bytes/text/wording.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
-import { listVerdictCounts, type Summary } from '../../many/summary.ts';
+import { listVerdictCounts, type PathsSummary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
 import { describeBadDrills, describeBadOutcomes } from '../../text/tally.ts';
 import {
@@ -51,7 +51,7 @@ const END_TABLE = '</tbody></table></div>\n';
 export const BEGIN_REPORTS: string = openDocument(TITLE) + HEAD + BEGIN_TABLE;
 
 /** The report of a page whose rows are all in memory. */
-export const renderReportsBody = (rows: readonly Row[], summary: Summary): string =>
+export const renderReportsBody = (rows: readonly Row[], summary: PathsSummary): string =>
   HEAD + markupText(renderTotals(summary)) + BEGIN_TABLE + rows.map(renderReportsRow).join('') + END_TABLE;
 
 export function renderReportsRow(row: Row): string {
@@ -88,19 +88,19 @@ ${
 }
 
 /** The end of the page. The totals come last, because no row stays in memory; the style shows them first. */
-export function endReports(summary: Summary | undefined): string {
+export function endReports(summary: PathsSummary | undefined): string {
   const totals = summary && renderTotals(summary);
   return `${END_TABLE}${markupText(html`${totals}`)}${DOCUMENT_END}`;
 }
 
-export function stateOfTotals({ paths, passed, verdicts, unreadable, copies }: Summary) {
+export function stateOfTotals({ paths, passed, verdicts, unreadable, copies }: PathsSummary) {
   const bad = paths - passed;
   const differing = copies.some(({ same }) => !same);
   if (bad === 0 && !differing && paths > 0) return 'passed';
   return bad === unreadable + verdicts.incomplete && !differing ? 'could_not_tell' : 'failed';
 }
 
-function renderTotals(summary: Summary): Markup {
+function renderTotals(summary: PathsSummary): Markup {
   const { paths, passed, copies, causes, outcomes } = summary;
   const differing = copies.filter(({ same }) => !same).length;
   const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
@@ -118,7 +118,7 @@ function renderTotals(summary: Summary): Markup {
   </section> `;
 }
 
-const CAUSE_COLUMNS: readonly ItemColumn<Summary['causes'][number]>[] = [
+const CAUSE_COLUMNS: readonly ItemColumn<PathsSummary['causes'][number]>[] = [
   ['Code', ({ code }) => html`<code>${code}</code>`],
   ['Kind', ({ severity }) => renderState(severity)],
   ['Subjects', ({ subjects }) => count(subjects), 'number'],

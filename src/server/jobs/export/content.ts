@@ -1,8 +1,15 @@
 import { defined } from '../../../bytes/arguments.ts';
 import type { EvidenceExport } from '../../../contract/resources/evidence.ts';
 import { type ExportManifest, selectionDigest, sumBytes } from '../../../evidence/export/manifest.ts';
-import type { ExportSigning } from '../../../evidence/export/pack-export.ts';
-import type { BundleRow, ExportContent, LocalReportRow, Reads, Selection, Tx } from '../../store/store.ts';
+import type { ListSigning } from '../../../evidence/export/pack-export.ts';
+import type {
+  BundleRow,
+  ExportLists,
+  StoredReportRow,
+  Reads,
+  EvidenceSelection,
+  Tx,
+} from '../../store/store.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import { DrillproofError } from '../../../errors.ts';
 import type { ServerContext } from '../../model/context.ts';
@@ -10,12 +17,12 @@ import type { Abandoned, ResourceRef } from '../handler.ts';
 
 export type Selected = {
   readonly bundles: readonly BundleRow[];
-  readonly localReports: readonly LocalReportRow[];
+  readonly localReports: readonly StoredReportRow[];
 };
 
 type Requested = Pick<EvidenceExport, 'organizationId' | 'scope' | 'fromAtMs' | 'throughAtMs'>;
 
-export function toSelection({ organizationId, scope, fromAtMs, throughAtMs }: Requested): Selection {
+export function toSelection({ organizationId, scope, fromAtMs, throughAtMs }: Requested): EvidenceSelection {
   const projectId = scope.kind === 'project' ? scope.projectId : undefined;
   return { organizationId, ...defined({ projectId }), fromAtMs, throughAtMs };
 }
@@ -26,7 +33,7 @@ export function toSelection({ organizationId, scope, fromAtMs, throughAtMs }: Re
  */
 export async function selectEvidence(
   reads: Pick<Reads, 'bundles' | 'localReports'>,
-  selection: Selection,
+  selection: EvidenceSelection,
   { nowMs, maxItems }: { readonly nowMs: number; readonly maxItems: number },
 ): Promise<Selected | undefined> {
   const bundles = await reads.bundles.select(selection, nowMs, maxItems + 1);
@@ -56,7 +63,7 @@ export function summarizeSelection({ bundles, localReports }: Selected) {
 export function joinContent(
   { parts, localReports }: Pick<ExportManifest, 'parts' | 'localReports'>,
   selected: Selected,
-): ExportContent {
+): ExportLists {
   const archives = new Map(selected.bundles.map((row) => [row.evidenceBundleId, row.archive]));
   const sources = new Map(selected.localReports.map((row) => [row.localReportId, row]));
   return {
@@ -78,7 +85,7 @@ export const EXPORT_KIND = 'evidence.export';
 
 export type ExportJobOptions = Pick<ServerContext, 'store' | 'blobs' | 'now'> & {
   /** Signs the export attestation; without it an export is unsigned. */
-  readonly signing?: Pick<ExportSigning, 'signer' | 'issuer'> | undefined;
+  readonly signing?: Pick<ListSigning, 'signer' | 'issuer'> | undefined;
   /** The most bundles, and the most local reports, of one export; default 10,000. */
   readonly maxItems?: number;
 };

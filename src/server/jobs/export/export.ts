@@ -13,7 +13,7 @@ import {
 } from '../../../evidence/export/pack-export.ts';
 import { type PartFacts, readPartFacts } from '../../../evidence/bundle/part.ts';
 import { holdBlobs, type OpenBlob } from '../../blobs/blobs.ts';
-import type { BlobRef, ExportRow, Job, Tx, BundleRow, LocalReportRow } from '../../store/store.ts';
+import type { BlobRef, ExportRow, Job, Tx, BundleRow, StoredReportRow } from '../../store/store.ts';
 import { type JobContext, type JobEnd, type JobHandler, operationError } from '../handler.ts';
 import {
   abandonExport,
@@ -135,7 +135,7 @@ export const createExportJob = (options: ExportJobOptions): JobHandler => ({
 /** Opens the stored bytes of a row. Those of a bundle that was just deleted are omitted by the next attempt. */
 async function openStored(
   { store, blobs }: ExportJobOptions,
-  row: BundleRow | LocalReportRow,
+  row: BundleRow | StoredReportRow,
 ): Promise<OpenBlob> {
   try {
     return await blobs.open(row.archive.digest);
@@ -167,7 +167,7 @@ async function readPart(options: ExportJobOptions, row: BundleRow): Promise<Part
   });
 }
 
-async function readReport(options: ExportJobOptions, row: LocalReportRow): Promise<LocalReportFacts> {
+async function readReport(options: ExportJobOptions, row: StoredReportRow): Promise<LocalReportFacts> {
   const { localReportId, projectId, archive, source } = row;
   await (await openStored(options, row)).close();
   return {
