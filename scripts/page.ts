@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build } from 'esbuild';
 import { ENHANCE_REPORT } from '../src/report/html/script.ts';
 import { REPORT_CSS } from '../src/report/html/style.ts';
 import { writeNotices } from './notices.ts';
@@ -13,21 +13,21 @@ const SOURCE = 'src/web/page';
 export const PAGE_NAME = 'drillproof.html';
 
 /** Writes the page that verifies evidence in a browser, its SHA-256, and the licences of the packages inside it. */
-export async function buildPage(folder: string): Promise<readonly Metafile[]> {
-  const { page, metafiles } = await makePage();
+export async function buildPage(folder: string): Promise<readonly string[]> {
+  const { page, sources } = await makePage();
   const digest = digestOf(page);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, PAGE_NAME), page);
   await writeFile(join(folder, `${PAGE_NAME}.sha256`), `${digest}  ${PAGE_NAME}\n`);
-  writeNotices(folder, metafiles);
+  writeNotices(folder, sources);
   console.log(`${digest}  ${join(folder, PAGE_NAME)}`);
-  return metafiles;
+  return sources;
 }
 
 /** Makes the page. Its policy names the hashes of its script, its style and its worker, and allows nothing else. */
 export async function makePage(): Promise<{
   readonly page: string;
-  readonly metafiles: readonly Metafile[];
+  readonly sources: readonly string[];
 }> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
   const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
@@ -45,13 +45,13 @@ export async function makePage(): Promise<{
   const shell = await readFile(`${SOURCE}/page.html`, 'utf8');
   const page = Object.entries(values).reduce((text, [name, value]) => text.replace(name, () => value), shell);
   // The page states its own digest, which is that of the page with zeros in its place.
-  return { page: page.replace(ZEROS, digestOf(page)), metafiles: [worker.metafile, main.metafile] };
+  return { page: page.replace(ZEROS, digestOf(page)), sources: [...worker.sources, ...main.sources] };
 }
 
 async function bundle(
   entry: string,
   define: Readonly<Record<string, string>>,
-): Promise<{ readonly code: string; readonly metafile: Metafile }> {
+): Promise<{ readonly code: string; readonly sources: readonly string[] }> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -72,7 +72,7 @@ async function bundle(
     .trim()
     .replaceAll('</script', String.raw`<\/script`)
     .replaceAll('<!--', String.raw`<\!--`);
-  return { code, metafile };
+  return { code, sources: Object.keys(metafile.inputs) };
 }
 
 function policyOf(script: string, style: string, worker: string): string {

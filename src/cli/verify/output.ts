@@ -1,10 +1,8 @@
 import { defined } from '../../bytes/arguments.ts';
-import { BEGIN_REPORTS, endReports, renderReportsRow } from '../../report/html/pages/many.ts';
 import { createSummary, listContradictions, type SummaryCollector } from '../../report/many/summary.ts';
 import { type Detail, renderers, renderLine, type ReportFormat } from '../../report/text/text.ts';
 import { foldLines } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
-import { renderReportPage } from '../../report/html/report.ts';
 import { renderSummary } from '../../report/many/text.ts';
 import { streamJson } from '../../report/json.ts';
 import { BEGIN_REPORTS_JSON, endReportsJson, streamReportsItem } from '../../report/many/json.ts';
@@ -30,7 +28,7 @@ type Look = {
 };
 
 /** Renders results one by one, so that none stays in memory. */
-type Rendering = {
+export type Rendering = {
   readonly begin: string;
   result(result: PathOutcome, index: number, look: Look): string | Iterable<string>;
   end(summary: SummaryCollector, look: Look, run: Run): string;
@@ -44,20 +42,14 @@ const formatResult = (result: PathOutcome, look: Look): string =>
 const buildResultJson = (result: PathOutcome): unknown =>
   'report' in result ? result.report : buildFailureJson(result.failure);
 
-const ONE: Readonly<Record<ReportFormat, Rendering>> = {
+type PlainRenderings = Readonly<Record<Exclude<ReportFormat, 'html'>, Rendering>>;
+
+const ONE: PlainRenderings = {
   text: { begin: '', result: (result, _index, look) => formatResult(result, look), end: () => '' },
   json: { begin: '', result: (result) => streamJson(buildResultJson(result)), end: () => '' },
-  html: {
-    begin: '',
-    result: (result, _index, { trust }) =>
-      'report' in result
-        ? renderReportPage(result.report, defined({ trust }))
-        : BEGIN_REPORTS + renderReportsRow(result) + endReports(undefined),
-    end: () => '',
-  },
 };
 
-const MANY: Readonly<Record<ReportFormat, Rendering>> = {
+const MANY: PlainRenderings = {
   text: {
     begin: '',
     result: (result, _index, look) => {
@@ -76,12 +68,13 @@ const MANY: Readonly<Record<ReportFormat, Rendering>> = {
       ),
     end: ({ summary }, _look, run) => endReportsJson(summary(), run),
   },
-  html: {
-    begin: BEGIN_REPORTS,
-    result: (result) => renderReportsRow(result),
-    end: ({ summary }) => endReports(summary()),
-  },
 };
+
+async function loadRendering(format: ReportFormat, many: boolean): Promise<Rendering> {
+  if (format !== 'html') return (many ? MANY : ONE)[format];
+  const { MANY_PAGE, ONE_PAGE } = await import('./html.ts');
+  return many ? MANY_PAGE : ONE_PAGE;
+}
 
 type ResultWriter = {
   add(result: PathOutcome): Promise<void>;
@@ -104,14 +97,14 @@ export async function writeResults(
   outputs: Omit<Outputs<ReportFormat>, 'paths'>,
   { many, run, verbose = false, trust, sign }: WriteOptions,
 ): Promise<ResultWriter> {
-  const renderings = many ? MANY : ONE;
-  const files = outputs.files.map(({ format, file }) => ({
-    rendering: renderings[format],
+  const shown = await loadRendering(outputs.shown, many);
+  const renderings = await Promise.all(outputs.files.map(({ format }) => loadRendering(format, many)));
+  const files = outputs.files.map(({ format, file }, at) => ({
+    rendering: renderings[at]!,
     ...signOnEnd(openOutputFile(cli, file, outputs), format, sign),
   }));
   const plainStdout: Stream = { write: cli.stdout.write, close: () => Promise.resolve(undefined) };
   const stdout = signOnEnd(plainStdout, outputs.shown, sign);
-  const shown = renderings[outputs.shown];
   const detail: Detail = verbose ? 'full' : 'brief';
   const plain: Look = { color: false, width: Infinity, detail, ...defined({ trust }) };
   const look: Look = {

@@ -1,6 +1,5 @@
 import { defined } from '../../../bytes/arguments.ts';
 import type { JsonValue } from '../../../bytes/json/parse.ts';
-import { commandSigner, commandWords } from '../../../node/keys/command-signer.ts';
 import { readSigningKey, readVerifyingKey } from '../../../node/keys/keys.ts';
 import { encodeDsse } from '../../../trust/dsse.ts';
 import type { Signer } from '../../../trust/key/signer.ts';
@@ -10,13 +9,7 @@ import { readInput, withFileName } from './input.ts';
 import { option, type OptionsOf } from '../options/option.ts';
 import { FORCE, parseNumberBetween, QUIET } from '../options/options.ts';
 import { parseTarget, usageError } from '../options/values.ts';
-import {
-  MAX_SIGNED_BYTES,
-  parseSignedEnvelope,
-  readSignedReport,
-  type SignedReport,
-  signReport,
-} from '../../../report/signed/statement.ts';
+import type { SignedReport } from '../../../report/signed/statement.ts';
 import { REPORT_FORMATS } from '../../../report/text/text.ts';
 import type { Outputs } from '../output/targets.ts';
 
@@ -86,6 +79,7 @@ export async function readSigning(
 }
 
 async function createCommandSigner(cli: Cli, line: string, options: SigningOptions): Promise<Signer> {
+  const { commandSigner, commandWords } = await import('../../../node/keys/command-signer.ts');
   const { publicKey: file, signerTimeout } = options;
   return commandSigner({
     command: commandWords(line),
@@ -143,6 +137,7 @@ export async function openReportSigning(
   if (signing === undefined) return undefined;
   if (shown !== 'json' && !files.some(({ format }) => format === 'json'))
     throw usageError('only a JSON report is signed', 'Pass --json, or --format json=FILE.');
+  const { signReport } = await importStatement();
   const previous = file === undefined ? undefined : await readPrevious(cli, file);
   return async (json) => {
     const report = JSON.parse(json) as JsonValue;
@@ -152,7 +147,11 @@ export async function openReportSigning(
   };
 }
 
+/** Late, because few reports are signed, and it needs the schemas of all. */
+const importStatement = () => import('../../../report/signed/statement.ts');
+
 async function readPrevious(cli: Cli, file: string): Promise<SignedReport> {
+  const { MAX_SIGNED_BYTES, parseSignedEnvelope, readSignedReport } = await importStatement();
   const bytes = await readInput(file, MAX_SIGNED_BYTES, cli);
   return withFileName(file, () => readSignedReport(parseSignedEnvelope(bytes)));
 }

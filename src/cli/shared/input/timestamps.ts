@@ -1,8 +1,7 @@
 import { defined } from '../../../bytes/arguments.ts';
 import { existsSync } from 'node:fs';
 import { isS3Url } from '../../../node/s3/location.ts';
-import { verifyTimestamps, type VerifyTimestampsOptions } from '../../../node/time/timestamps.ts';
-import { MAX_TOKEN_BYTES } from '../../../node/time/token.ts';
+import type { VerifyTimestampsOptions } from '../../../node/time/timestamps.ts';
 import type { CheckedTimestamp } from '../../../verify/timestamps.ts';
 import type { Cli } from '../../cli.ts';
 import { readEvidenceInput } from './input.ts';
@@ -29,6 +28,12 @@ export async function readTimestamps(
   const names = new Set([
     ...local.flatMap(findTokens),
     ...tokens.flatMap((token) => [token, ...findTokens(token)]),
+  ]);
+  if (names.size === 0) return [];
+  // Loaded late, because most evidence has no tokens.
+  const [{ verifyTimestamps }, { MAX_TOKEN_BYTES }] = await Promise.all([
+    import('../../../node/time/timestamps.ts'),
+    import('../../../node/time/token.ts'),
   ]);
   const files = [];
   for (const name of names) files.push({ name, token: await readEvidenceInput(name, MAX_TOKEN_BYTES, cli) });
