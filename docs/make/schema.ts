@@ -61,7 +61,7 @@ const PARAM = {
 };
 
 /** A schema of more characters has each repeated piece once, which is smaller and harder to read. */
-const LARGE_SCHEMA = 30_000;
+const LARGE_SCHEMA = 20_000;
 
 /** The JSON Schema (2020-12) of a row, as it is written to its file. */
 export function schemaText(row: SchemaRow): string {
@@ -94,7 +94,22 @@ function formatPieces(
   const head = { $schema, $id: `urn:drillproof:schema:${name}:v${version}`, title, description };
   const document = { ...head, ...rest };
   if (isPolicy) describeRules(document);
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${formatJson(document)}\n`;
+}
+
+const LINE_WIDTH = 120;
+
+/** Writes a value on one line if it fits. */
+function formatJson(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= LINE_WIDTH) return line;
+  const deeper = `${indent}  `;
+  const rows = Object.entries(value).map(
+    ([name, member]) =>
+      `\n${deeper}${Array.isArray(value) ? '' : `${JSON.stringify(name)}: `}${formatJson(member, deeper)}`,
+  );
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return `${open}${rows.join()}\n${indent}${close}`;
 }
 
 const CODES: ReadonlySet<unknown> = new Set([knownCodeSchema, waivableSchema]);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { DIGEST, isDigest } from '../bytes/hash.ts';
+import type { Code } from '../codes/catalogue.ts';
+import { DIGEST, type Digest, isDigest } from '../bytes/hash.ts';
 
 /** Integers that a double holds exactly, ±9007199254740991: the range of every unbounded integer of the API. */
 export const integerSchema = z.int();
@@ -40,6 +41,10 @@ export const describing =
     schema: [keyof T, keyof z.infer<S>] extends [keyof z.infer<S>, keyof T] ? S : never,
   ): S =>
     schema;
+
+// Schemas with a named type, so that declarations do not repeat it, such as the list of all codes.
+export interface CodeSchema extends z.ZodMiniType<Code, string> {}
+export interface DigestSchema extends z.ZodMiniType<Digest, string> {}
 
 /** Narrows the type of a text to that of a guard. */
 export const narrowText = <T extends string>(
@@ -108,7 +113,7 @@ export const pendingEventIdSchema = chosenByCaller('pending');
 export const digestSchema = z.string().check(z.regex(DIGEST));
 
 /** The same in our own documents, typed as a `Digest`. */
-export const typedDigestSchema = narrowText(digestSchema, isDigest);
+export const typedDigestSchema: DigestSchema = narrowText(digestSchema, isDigest);
 
 /**
  * drillId, scenarioId, packageId, faultId: it begins with a letter; the segments after a hyphen or underscore may

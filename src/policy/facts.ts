@@ -6,10 +6,11 @@ import { bundleReportSchema, exportReportSchema } from '../verify/report-schema.
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/facts.ts';
 import { parameterTextsSchema } from './document/parameters.ts';
-import { narrowText, typedDigestSchema as digest } from '../contract/scalars.ts';
+import { type CodeSchema, narrowText, typedDigestSchema as digest } from '../contract/scalars.ts';
 
+const code: CodeSchema = narrowText(z.string(), isCode, { error: 'must be a code', abort: true });
 const failureSchema = z.strictObject({
-  code: narrowText(z.string(), isCode, { error: 'must be a code', abort: true }),
+  code,
   message: z.string(),
   path: z.exactOptional(z.string()),
 });

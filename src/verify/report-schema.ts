@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { Code } from '../codes/catalogue.ts';
 import { CODE_CLASSES, SEVERITIES } from '../codes/entry.ts';
 import { isCode } from '../codes/facts.ts';
 import {
   optionalMember,
   atMsSchema as atMs,
+  type CodeSchema,
   countSchema as count,
   describing,
   typedDigestSchema as digest,
@@ -32,10 +32,8 @@ import {
   VERDICTS,
 } from './report.ts';
 
-// Codes and checks are patterns in the JSON Schemas, because a later release has more of them. Their schemas have a
-// named type, so that declarations do not list every code.
-export interface CodeSchema extends z.ZodMiniType<Code, string> {}
-export interface CheckIdSchema extends z.ZodMiniType<CheckId, string> {}
+// Codes and checks are patterns in the JSON Schemas, because a later release has more of them.
+interface CheckIdSchema extends z.ZodMiniType<CheckId, string> {}
 
 export const codeSchema: CodeSchema = narrowText(
   z.string().check(z.regex(/^[a-z][a-z0-9-]*\.[A-Z][A-Z0-9_]*$/)),

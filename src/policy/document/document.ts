@@ -1,10 +1,15 @@
 import * as z from 'zod/mini';
-import type { CodeSchema } from '../../verify/report-schema.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import type { JsonValue } from '../../bytes/json/parse.ts';
 import { catalogue, type Code } from '../../codes/catalogue.ts';
 import { codeFacts, isCode } from '../../codes/facts.ts';
-import { countSchema as whole, optionalMember, narrowText, textSchema } from '../../contract/scalars.ts';
+import {
+  type CodeSchema,
+  countSchema as whole,
+  optionalMember,
+  narrowText,
+  textSchema,
+} from '../../contract/scalars.ts';
 import { isRule, RULE_IDS } from '../catalogue.ts';
 import { parametersSchema } from './parameters.ts';
 import {
@@ -318,7 +323,9 @@ const sections = {
 };
 
 const OUTSIDE = 'It does not apply inside a set; write it next to the sets';
-const nestedSets: z.ZodMiniType<readonly RuleSet[]> = z.lazy(() => setsSchema);
+interface SetsSchema extends z.ZodMiniType<readonly RuleSet[]> {}
+
+const nestedSets: SetsSchema = z.lazy(() => setsSchema);
 const setSchema = closeObject(
   {
     name: optionalMember(textSchema(1, 128), 'for people'),
@@ -330,7 +337,7 @@ const setSchema = closeObject(
   },
   { waivers: OUTSIDE, enforcement: OUTSIDE, challenge: OUTSIDE },
 );
-const setsSchema = z.readonly(z.array(setSchema).check(z.minLength(1), z.maxLength(64)));
+const setsSchema: SetsSchema = z.readonly(z.array(setSchema).check(z.minLength(1), z.maxLength(64)));
 
 type Sections = z.infer<z.ZodMiniObject<typeof sections>>;
 /** Rules that apply together, to all runs or to those that are selected. */

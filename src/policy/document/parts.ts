@@ -1,7 +1,13 @@
 import * as z from 'zod/mini';
 import { DIGEST, isDigest } from '../../bytes/hash.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
-import { countSchema as whole, optionalMember, narrowText, textSchema } from '../../contract/scalars.ts';
+import {
+  countSchema as whole,
+  type DigestSchema,
+  optionalMember,
+  narrowText,
+  textSchema,
+} from '../../contract/scalars.ts';
 import { RULE_IDS } from '../catalogue.ts';
 import { BETWEEN_UNKNOWN, DURATION, MOMENT, momentMs } from './values.ts';
 
@@ -72,14 +78,22 @@ export const word = textSchema(1, 1024);
 export const manyOf = <T extends z.ZodMiniType>(item: T) =>
   z.readonly(z.array(item).check(z.minLength(1), z.maxLength(MAX_ITEMS)));
 
-export const conditionSchema = z
+type Condition = string | { readonly pattern: string };
+export interface ConditionSchema extends z.ZodMiniType<Condition> {}
+export interface ConditionsSchema extends z.ZodMiniType<readonly Condition[]> {}
+export interface SomeSchema extends z.ZodMiniType<Condition | readonly Condition[]> {}
+export interface RangeSchema extends z.ZodMiniType<
+  number | { readonly min?: number; readonly max?: number }
+> {}
+
+export const conditionSchema: ConditionSchema = z
   .union([word, closeObject({ pattern: word.check(z.describe('text in which * matches any characters')) })], {
     error: 'must be text, or {"pattern": text with *}',
   })
   .check(z.describe('the exact text, or {pattern}, where * matches any characters'));
-export const conditions = manyOf(conditionSchema);
+export const conditions: ConditionsSchema = manyOf(conditionSchema);
 
-export const rangeSchema = z
+export const rangeSchema: RangeSchema = z
   .union(
     [
       whole,
@@ -95,7 +109,7 @@ export const rangeSchema = z
   )
   .check(z.describe('an exact number, or a range from min to max'));
 
-export const digest = narrowText(
+export const digest: DigestSchema = narrowText(
   z.string().check(z.regex(DIGEST, { error: 'must be "sha256:" and 64 characters of 0-9 a-f', abort: true })),
   isDigest,
 );
@@ -112,7 +126,7 @@ export const moment = z.string().check(
 );
 
 /** One condition, or a list of which one must be met. */
-export const some = z.union([conditionSchema, conditions], {
+export const some: SomeSchema = z.union([conditionSchema, conditions], {
   error: 'must be text, {"pattern": text with *}, or a list of these',
 });
 
@@ -154,8 +168,10 @@ export type Selector = z.infer<typeof flatSchema> & {
   readonly anyOf?: readonly Selector[];
 };
 
-const nested: z.ZodMiniType<Selector> = z.lazy(() => selectorSchema);
-export const selectorSchema = closeObject({
+export interface SelectorSchema extends z.ZodMiniType<Selector> {}
+
+const nested: SelectorSchema = z.lazy(() => selectorSchema);
+export const selectorSchema: SelectorSchema = closeObject({
   ...flatSchema.shape,
   not: optionalMember(nested, 'and that do not meet this'),
   anyOf: optionalMember(manyOf(nested), 'and that meet one of these'),

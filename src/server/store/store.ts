@@ -22,7 +22,22 @@ export type { BlobRef, InProject } from './table.ts';
 export type * from './tenants.ts';
 export type { Usage } from './usage.ts';
 
-const createReads = (sql: Sql) => ({
+export interface Reads
+  extends
+    ReturnType<typeof createTenantReads>,
+    ReturnType<typeof createBundleReads>,
+    ReturnType<typeof createExportReads>,
+    ReturnType<typeof createBuildReads>,
+    ReturnType<typeof sessions.createSessionReads>,
+    ReturnType<typeof sessions.createAuthoringReads>,
+    ReturnType<typeof jobs.createJobReads>,
+    ReturnType<typeof createIdempotencyReads>,
+    ReturnType<typeof createBlobReads>,
+    ReturnType<typeof createUsageReads>,
+    ReturnType<typeof createRetentionReads>,
+    ReturnType<typeof meta.createMetaReads> {}
+
+const createReads = (sql: Sql): Reads => ({
   ...createTenantReads(sql),
   ...createBundleReads(sql),
   ...createExportReads(sql),
@@ -36,9 +51,22 @@ const createReads = (sql: Sql) => ({
   ...createRetentionReads(sql),
   ...meta.createMetaReads(sql),
 });
-export type Reads = ReturnType<typeof createReads>;
 
-const createWrites = (sql: Sql, dialect: Dialect) => ({
+interface Writes
+  extends
+    ReturnType<typeof createTenantWrites>,
+    ReturnType<typeof createBundleWrites>,
+    ReturnType<typeof createExportWrites>,
+    ReturnType<typeof createBuildWrites>,
+    ReturnType<typeof sessions.createSessionWrites>,
+    ReturnType<typeof sessions.createAuthoringWrites>,
+    ReturnType<typeof jobs.createJobWrites>,
+    ReturnType<typeof createIdempotencyWrites>,
+    ReturnType<typeof createBlobWrites>,
+    ReturnType<typeof createRetentionWrites>,
+    ReturnType<typeof meta.createMetaWrites> {}
+
+const createWrites = (sql: Sql, dialect: Dialect): Writes => ({
   ...createTenantWrites(sql, dialect),
   ...createBundleWrites(sql, dialect),
   ...createExportWrites(sql, dialect),
@@ -56,10 +84,10 @@ const createWrites = (sql: Sql, dialect: Dialect) => ({
  * The reads and writes of a transaction. A row that is read without a lock may change before it is written, so lock it
  * first. An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
  */
-export type Tx = Reads & ReturnType<typeof createWrites>;
+export type Tx = Reads & Writes;
 
 function createTransaction(sql: Sql, dialect: Dialect): Tx {
-  const writes: Readonly<Record<string, object>> = createWrites(sql, dialect);
+  const writes: Readonly<Record<string, object>> = { ...createWrites(sql, dialect) };
   const reads = Object.entries(createReads(sql));
   const kinds = reads.map(([kind, read]) => [kind, { ...read, ...writes[kind] }]);
   return Object.fromEntries(kinds) as Tx;
