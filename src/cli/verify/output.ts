@@ -28,7 +28,7 @@ type Look = {
 };
 
 /** Renders results one by one, so that none stays in memory. */
-export type Rendering = {
+type Rendering = {
   readonly begin: string;
   result(result: PathOutcome, index: number, look: Look): string | Iterable<string>;
   end(summary: SummaryCollector, look: Look, run: Run): string;
@@ -72,8 +72,24 @@ const MANY: PlainRenderings = {
 
 async function loadRendering(format: ReportFormat, many: boolean): Promise<Rendering> {
   if (format !== 'html') return (many ? MANY : ONE)[format];
-  const { MANY_PAGE, ONE_PAGE } = await import('./html.ts');
-  return many ? MANY_PAGE : ONE_PAGE;
+  const [{ BEGIN_REPORTS, endReports, renderReportsRow }, { renderReportPage }] = await Promise.all([
+    import('../../report/html/pages/many.ts'),
+    import('../../report/html/report.ts'),
+  ]);
+  if (many)
+    return {
+      begin: BEGIN_REPORTS,
+      result: renderReportsRow,
+      end: ({ summary }) => endReports(summary()),
+    };
+  return {
+    begin: '',
+    result: (result, _index, { trust }) =>
+      'report' in result
+        ? renderReportPage(result.report, defined({ trust }))
+        : BEGIN_REPORTS + renderReportsRow(result) + endReports(undefined),
+    end: () => '',
+  };
 }
 
 type ResultWriter = {
