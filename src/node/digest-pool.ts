@@ -4,9 +4,10 @@ import { digestAccess, type Digest } from '../bytes/hash.ts';
 import type { EvidenceSource, OpenFile } from '../evidence/source.ts';
 import type { BundleReport } from '../verify/report.ts';
 import { createPartContext } from '../verify/part/context.ts';
+import type { PartThreads } from '../verify/part/listed-part.ts';
 import type { Settings } from '../verify/options.ts';
 import { walkPart } from '../verify/part/part.ts';
-import type { PoolJob, VerifyPool } from './verify-pool.ts';
+import type { PoolJob } from './verify-pool.ts';
 
 /** Files from this size are hashed in threads. */
 const LARGE_BYTES = 64 * 2 ** 10;
@@ -55,7 +56,7 @@ export async function verifyInThisThread(
  * Verifies parts at depth `digest` in this thread, which shares the hashing of large files with up to `threads` others.
  * A file that a thread cannot hash is hashed again in this thread, which reports the reason.
  */
-export function createDigestPool(threads: number, source: EvidenceSource, settings: Settings): VerifyPool {
+export function createDigestPool(threads: number, source: EvidenceSource, settings: Settings): PartThreads {
   const queue: Job[] = [];
   const running = new Set<Thread>();
   const ending = new AbortController();
@@ -107,7 +108,7 @@ export function createDigestPool(threads: number, source: EvidenceSource, settin
     }
   };
   return {
-    verify: (path, listed) =>
+    verifyPart: (path, listed) =>
       verifyInThisThread(source, { path, listed }, settings, (file) =>
         file.size < LARGE_BYTES ? file : { ...file, holdBytes: 0, digest: () => digest(file) },
       ),

@@ -17,24 +17,16 @@ import { DrillproofError } from '../errors.ts';
 import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
-import {
-  type EvidenceSource,
-  memorySource,
-  type OpenFile,
-  type SourceFile,
-  zipSource,
-} from '../evidence/source.ts';
+import { type EvidenceSource, memorySource, type OpenFile, zipSource } from '../evidence/source.ts';
 import { INVENTORY, type Inventory, type InventoryRow, parseInventory } from '../mirror/inventory.ts';
 import { openJournal, readLastReads } from '../scrub/journal.ts';
 import type { ScrubPlace, ScrubView } from '../scrub/options.ts';
-import type { PartVerifier } from '../verify/part/listed-part.ts';
-import type { VerifyOptions } from '../verify/options.ts';
 import { openZip } from '../zip/read/open.ts';
 import type { AwsEnvironment } from './s3/location.ts';
-import { isWorthThreads, limitJobs, openVerifyPool } from './verify-directory.ts';
+import { limitJobs, startThreads } from './verify-directory.ts';
 import { openVolume } from './open-volume.ts';
 import { mirrorVolume } from './volume/mirror.ts';
-import { type ExportTree, type Level, openExport, type Volume } from './volume/volume.ts';
+import { type Level, openExport, type Volume } from './volume/volume.ts';
 
 /** The mirrors of an archive, or a single mirror. `openScrubArchive` opens one. */
 export type ScrubArchive = {
@@ -258,20 +250,10 @@ async function readView(mirror: Volume, jobs: number): Promise<ScrubView> {
     unfinished: level.folders.includes(PRIVATE),
     ...(limitJobs(jobs) > 1 &&
       folder !== undefined && {
-        startThreads: (verify) => startThreads({ source, folder }, jobs, files, verify),
+        startThreads(verify) {
+          const total = { parts: files.length, bytes: sumSizes(files) };
+          return startThreads({ source, folder }, jobs, total, verify);
+        },
       }),
   };
-}
-
-/** Starts threads that verify the parts of an export in a folder, if there are enough bytes. */
-async function startThreads(
-  tree: Required<ExportTree>,
-  jobs: number,
-  files: readonly SourceFile[],
-  options: VerifyOptions,
-): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }> {
-  if (!isWorthThreads({ parts: files.length, bytes: sumSizes(files) }, options))
-    return { verifyPart: () => undefined, close: () => Promise.resolve() };
-  const pool = await openVerifyPool(jobs, tree, options);
-  return { verifyPart: pool.verify, close: pool.close };
 }

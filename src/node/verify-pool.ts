@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { DrillproofError } from '../errors.ts';
 import type { BundleReport } from '../verify/report.ts';
 import type { Listing } from '../verify/part/context.ts';
+import type { PartThreads } from '../verify/part/listed-part.ts';
 import type { VerifyOptions } from '../verify/options.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { Trusted } from '../trust/store.ts';
@@ -26,20 +27,8 @@ export type PoolAnswer =
   | { readonly report: BundleReport }
   | { readonly error: { readonly code: Code; readonly message: string; readonly path?: string } };
 
-/** Threads that verify parts. */
-export type VerifyPool = {
-  /**
-   * @throws DrillproofError the error that prevented the verification; `part.NOT_CHECKED` if the thread ran out of
-   *   memory or exited, `internal.BUG` if it failed
-   */
-  readonly verify: (path: string, listed: Listing) => Promise<BundleReport>;
-  /** Makes this thread verify parts too, in place of one of the threads. Absent if it always does. */
-  addThisThread?(thread: ThisThread): void;
-  readonly close: () => Promise<void>;
-};
-
-/** The functions with which this thread verifies parts. */
-type ThisThread = {
+/** The functions with which this thread verifies parts too, in place of one of the threads. */
+export type ThisThread = {
   readonly verify: (job: PoolJob) => Promise<BundleReport>;
   readonly accepts: (job: PoolJob) => boolean;
   /** It accepts a part only while more than this many wait. */
@@ -64,23 +53,31 @@ const THREAD_MEMORY_MB = 2048;
 /** The default is 134 MB for each thread. V8 collects garbage when a third of it is full. */
 const YOUNG_GENERATION_MB = 6;
 
-/** Creates a pool of at most `size` threads, each started when there is work for it. */
-export async function createVerifyPool(
+/**
+ * Creates a pool of at most `size` threads, each started when there is work for it. `verifyPart` throws `part.NOT_CHECKED` if
+ * the thread ran out of memory or exited, and `internal.BUG` if it failed.
+ */
+export function createVerifyPool(
   size: number,
   settings: PoolSettings,
-  maxOldGenerationSizeMb = THREAD_MEMORY_MB,
-): Promise<VerifyPool> {
+  {
+    here,
+    memoryMb = THREAD_MEMORY_MB,
+  }: { readonly here?: ThisThread | undefined; readonly memoryMb?: number } = {},
+): PartThreads {
   const url = packaging.verifyWorker()!; // without it, limitJobs allows one thread
   const threads = new Set<Thread>();
   const idle = new Set<Thread>();
   const queue: Waiting[] = [];
-  let thisThread: ThisThread | undefined;
   let isBusy = false;
   let scheduled = false;
   let closed = false;
 
   const start = (): Thread => {
-    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+    const resourceLimits = {
+      maxOldGenerationSizeMb: memoryMb,
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+    };
     const worker = new Worker(url, { workerData: settings, resourceLimits });
     const thread: Thread = { worker, batch: [] };
     worker
@@ -109,13 +106,13 @@ export async function createVerifyPool(
     scheduled = false;
     if (closed) return;
     while (queue.length > 0) {
-      const [thread = threads.size < size - (thisThread === undefined ? 0 : 1) ? start() : undefined] = idle;
+      const [thread = threads.size < size - (here === undefined ? 0 : 1) ? start() : undefined] = idle;
       if (thread === undefined) break;
       idle.delete(thread);
       thread.batch = nextBatch(queue);
       thread.worker.postMessage(thread.batch.map(({ job }) => job));
     }
-    if (thisThread !== undefined && !isBusy) verifyHere(thisThread);
+    if (here !== undefined && !isBusy) verifyHere(here);
   };
   const verifyHere = ({ verify, accepts, leastWaiting }: ThisThread): void => {
     if (queue.length <= leastWaiting) return;
@@ -131,14 +128,13 @@ export async function createVerifyPool(
       });
   };
   return {
-    verify: (path, listed) =>
+    verifyPart: (path, listed) =>
       new Promise((resolve, reject) => {
         queue.push({ job: { path, listed }, resolve, reject });
         // Other jobs of the same turn go into the same batches.
         if (!scheduled) setImmediate(dispatch);
         scheduled = true;
       }),
-    addThisThread: (next) => void (thisThread = next),
     async close() {
       closed = true;
       await Promise.all([...threads].map(({ worker }) => worker.terminate()));

@@ -13,7 +13,7 @@ import type { Digest } from '../bytes/hash.ts';
 import type { TrustStore } from '../trust/store.ts';
 import type { Depth } from '../verify/report.ts';
 import { type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/options.ts';
-import type { PartVerifier } from '../verify/part/listed-part.ts';
+import type { PartThreads } from '../verify/part/listed-part.ts';
 import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
 import type { Acknowledgement, InventoryRow } from '../mirror/inventory.ts';
 import type { MirrorSink } from '../mirror/sink.ts';
@@ -134,7 +134,5 @@ export type ScrubView = {
   /** True if a mirror is running in this place, or was interrupted before it was complete. */
   readonly unfinished: boolean;
   /** Starts threads that verify parts. Without it, parts are verified in this thread. */
-  startThreads?(
-    options: VerifyOptions,
-  ): Promise<{ readonly verifyPart: PartVerifier; close(): Promise<void> }>;
+  startThreads?(options: VerifyOptions): PartThreads | undefined;
 };

@@ -51,7 +51,7 @@ export async function readMirror(
   const documents = await readDocuments(place, first, { ...scrub, verify });
   const { view, tree } = documents;
   const visit: Visit = { place, scrub, view, known, only };
-  const threads = only === undefined ? await view.startThreads?.(scrub.verify) : undefined;
+  const threads = only === undefined ? view.startThreads?.(scrub.verify) : undefined;
   try {
     const units = tree.manifest === undefined ? [] : buildUnits(tree.manifest, scrub, threads?.verifyPart);
     const listed = new Set(units.map(({ path }) => path));

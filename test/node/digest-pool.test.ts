@@ -35,7 +35,7 @@ async function verifyDigests(
   const opening: EvidenceSource = { ...source, open: async (path) => open(await source.open(path)) };
   const pool = createDigestPool(threads, opening, resolveSettings(options));
   try {
-    return await verifyExport(source, { ...options, verifyPart: pool.verify, concurrency: 6 });
+    return await verifyExport(source, { ...options, startThreads: () => pool.verifyPart, concurrency: 6 });
   } finally {
     await pool.close();
   }

@@ -25,9 +25,13 @@ async function verifyInPool(
 ): Promise<ExportReport> {
   await writeFiles(root, files);
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
-  const pool = await createVerifyPool(threads, buildPoolSettings(root, options), memoryMb);
+  const pool = createVerifyPool(threads, buildPoolSettings(root, options), { memoryMb });
   try {
-    return await verifyExport(directorySource(root), { ...options, verifyPart: pool.verify, concurrency: 8 });
+    return await verifyExport(directorySource(root), {
+      ...options,
+      startThreads: () => pool.verifyPart,
+      concurrency: 8,
+    });
   } finally {
     await pool.close();
   }
@@ -89,15 +93,15 @@ it('a thread shares parts with the main thread while more wait than that accepts
   const options = { asOfMs: NOW, trust: makeTrust(sample.signer) };
   const jobs: Parameters<PartVerifier>[] = [];
   const verifyPart = (...job: Parameters<PartVerifier>) => void jobs.push(job);
-  const { parts } = await verifyExport(directorySource(root), { ...options, verifyPart });
-  const pool = await createVerifyPool(2, buildPoolSettings(root, options), MEMORY_MB);
+  const { parts } = await verifyExport(directorySource(root), { ...options, startThreads: () => verifyPart });
   const verify = vi.fn(() => Promise.resolve(parts[0]!));
+  const here = { verify, accepts: () => true, leastWaiting: 2 };
+  const pool = createVerifyPool(2, buildPoolSettings(root, options), { here, memoryMb: MEMORY_MB });
   const started = vi.fn();
   process.on('worker', started);
   try {
-    pool.addThisThread!({ verify, accepts: () => true, leastWaiting: 2 });
-    const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verify(...jobs[0]!)));
-    expect(reports.every((report) => report.verdict === 'verified')).toBe(true);
+    const reports = await Promise.all(Array.from({ length: 38 }, () => pool.verifyPart(...jobs[0]!)));
+    expect(reports.every((report) => report?.verdict === 'verified')).toBe(true);
     expect(verify).toHaveBeenCalledTimes(38 - 32 - 2); // a batch has 32 parts
     expect(started).toHaveBeenCalledTimes(1);
   } finally {

@@ -40,7 +40,7 @@ export type VerifyExportOptions = VerifyOptions &
 
 const EXPORT_OPTIONS: MembersOf<VerifyExportOptions> = {
   ...VERIFY_OPTIONS,
-  verifyPart: optional(FUNCTION),
+  startThreads: optional(FUNCTION),
   concurrency: optional(COUNT),
   onProgress: optional(FUNCTION),
   dsse: optional(ENVELOPES),

@@ -9,6 +9,12 @@ import type { BundleReport, Finding } from '../report.ts';
 /** Verifies a part elsewhere, such as in a thread; `undefined` leaves it to be verified here. */
 export type PartVerifier = (path: string, listed: Listing) => Promise<BundleReport> | undefined;
 
+/** Threads that verify parts. */
+export type PartThreads = { readonly verifyPart: PartVerifier; readonly close: () => Promise<void> };
+
+/** The parts of an export together. */
+export type PartsTotal = { readonly parts: number; readonly bytes: number };
+
 type ListedPartOptions = { readonly settings: Settings; readonly verifyPart?: PartVerifier | undefined };
 
 /** Verifies the part of a row: `file` is what exists at its path, if anything does. */

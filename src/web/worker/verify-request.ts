@@ -141,7 +141,7 @@ function createVerifier(
             },
             ...(pool && {
               concurrency: ports.length * AHEAD,
-              verifyPart(path, listed) {
+              startThreads: () => (path, listed) => {
                 const blob = evidence.blobOf(path);
                 return blob && pool.verify({ path, blob, listed });
               },

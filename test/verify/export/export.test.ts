@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { memorySource, type EvidenceSource } from '../../../src/evidence/source.ts';
 import { DrillproofError } from '../../../src/errors.ts';
 import { digestOf } from '../../../src/bytes/hash.ts';
@@ -222,7 +222,7 @@ describe('the work of a verification', () => {
     const shuffled = await verifyExport(from, {
       ...untrusting,
       concurrency: 7,
-      verifyPart: async (path, listed) => {
+      startThreads: () => async (path, listed) => {
         await new Promise((resolve) => setTimeout(resolve, waits[listed.row.ordinal]! * 3));
         return verifyPart(await from.open(path), { ...untrusting, listed });
       },
@@ -233,7 +233,9 @@ describe('the work of a verification', () => {
 
   test('continues when a part could not be read by the function of the caller', async () => {
     const error = new DrillproofError('io.CHANGED', 'it shrank');
-    const report = await verify(sample.files, { verifyPart: () => Promise.reject(error) });
+    const startThreads = vi.fn(() => () => Promise.reject(error));
+    const report = await verify(sample.files, { startThreads });
+    expect(startThreads.mock.calls).toEqual([[{ parts: report.parts.length, bytes: expect.any(Number) }]]);
     expect(report.verdict).toBe('incomplete');
     for (const part of report.parts) expect(errorsOf(part)).toEqual(['io.CHANGED']);
   });

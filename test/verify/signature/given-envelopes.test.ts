@@ -129,9 +129,11 @@ describe('envelopes from the caller for an export', () => {
   it('reach the function of the caller that verifies the part', async () => {
     const seen: string[][] = [];
     await verify(unsigned, [await sign(2, a), await signList(unsigned, a), await sign(2, b)], {
-      verifyPart: (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
-        seen.push(envelopes.map(({ path }) => path));
-      },
+      startThreads:
+        () =>
+        (_path: string, { envelopes = [] }: { envelopes?: readonly { path: string }[] }) => {
+          seen.push(envelopes.map(({ path }) => path));
+        },
     });
     expect(seen).toEqual([[], ['dsse/0', 'dsse/2'], []]);
   });
