@@ -50,7 +50,7 @@ async function addCommands(program: CliCommand, argv: readonly string[], cli: Cl
       .summary(summary)
       .description(formatSentence(summary))
       .helpGroup(group);
-    if (name === called) (await load())(command, cli);
+    if (name === called) (await load()).define(command, cli);
   }
 }
 
@@ -88,12 +88,10 @@ function readPath(value: unknown): string | undefined {
   return isSpec && typeof value.file === 'string' ? value.file : undefined;
 }
 
-type Define = (command: CliCommand, cli: Cli) => void;
-
 type CommandRow = {
   readonly summary: string;
   readonly group: string;
-  readonly load: () => Promise<Define>;
+  readonly load: () => Promise<{ readonly define: (command: CliCommand, cli: Cli) => void }>;
 };
 
 const addGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>
@@ -104,107 +102,107 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   ...addGroup('Check evidence:', {
     verify: {
       summary: 'verify exports and parts offline',
-      load: async () => (await import('./verify/command.ts')).defineVerifyCommand,
+      load: () => import('./verify/command.ts'),
     },
     gate: {
       summary: 'answer yes, no or could not tell under a policy',
-      load: async () => (await import('./gate/command.ts')).defineGateCommand,
+      load: () => import('./gate/command.ts'),
     },
     policy: {
       summary: 'write, check, explain and test policies',
-      load: async () => (await import('./policy/command.ts')).definePolicyCommand,
+      load: () => import('./policy/command.ts'),
     },
     inspect: {
       summary: 'show the contents of an export or part',
-      load: async () => (await import('./inspect/command.ts')).defineInspectCommand,
+      load: () => import('./inspect/command.ts'),
     },
     diff: {
       summary: 'compare two reports',
-      load: async () => (await import('./diff/command.ts')).defineDiffCommand,
+      load: () => import('./diff/command.ts'),
     },
     archive: {
       summary: 'show and verify what an archive contains',
-      load: async () => (await import('./archive/command.ts')).defineArchiveCommand,
+      load: () => import('./archive/command.ts'),
     },
     receipts: {
       summary: 'list and verify the receipts of mirrors',
-      load: async () => (await import('./receipts/command.ts')).defineReceiptsCommand,
+      load: () => import('./receipts/command.ts'),
     },
     explain: {
       summary: 'explain a code or a check',
-      load: async () => (await import('./explain/command.ts')).defineExplainCommand,
+      load: () => import('./explain/command.ts'),
     },
     report: {
       summary: 'show reports over time, verify signed ones',
-      load: async () => (await import('./report/command.ts')).defineReportCommand,
+      load: () => import('./report/command.ts'),
     },
     keys: {
       summary: 'make signing keys and manage trust stores',
-      load: async () => (await import('./keys/command.ts')).defineKeysCommand,
+      load: () => import('./keys/command.ts'),
     },
     selftest: {
       summary: 'run the conformance vectors',
-      load: async () => (await import('./selftest/command.ts')).defineSelftestCommand,
+      load: () => import('./selftest/command.ts'),
     },
     dsse: {
       summary: 'sign evidence in a separate file, and verify it',
-      load: async () => (await import('./dsse/command.ts')).defineDsseCommand,
+      load: () => import('./dsse/command.ts'),
     },
     challenge: {
       summary: 'issue challenges before runs, check their ledger',
-      load: async () => (await import('./challenge/command.ts')).defineChallengeCommand,
+      load: () => import('./challenge/command.ts'),
     },
     timestamp: {
       summary: 'prove that evidence existed at a time',
-      load: async () => (await import('./timestamp/command.ts')).defineTimestampCommand,
+      load: () => import('./timestamp/command.ts'),
     },
     vsa: {
       summary: 'verify the signed summary of a gate',
-      load: async () => (await import('./vsa/command.ts')).defineVsaCommand,
+      load: () => import('./vsa/command.ts'),
     },
     scrub: {
       summary: 'read mirrors again, report damage and repair it',
-      load: async () => (await import('./scrub/command.ts')).defineScrubCommand,
+      load: () => import('./scrub/command.ts'),
     },
   }),
   ...addGroup('Make and move evidence:', {
     mirror: {
       summary: 'copy exports and verify every byte',
-      load: async () => (await import('./mirror/command.ts')).defineMirrorCommand,
+      load: () => import('./mirror/command.ts'),
     },
     pack: {
       summary: 'pack the evidence of one run into a part',
-      load: async () => (await import('./pack/command.ts')).definePackCommand,
+      load: () => import('./pack/command.ts'),
     },
     export: {
       summary: 'put parts and local reports into an export',
-      load: async () => (await import('./export/command.ts')).defineExportCommand,
+      load: () => import('./export/command.ts'),
     },
     reports: {
       summary: 'list the local reports of an export',
-      load: async () => (await import('./reports/command.ts')).defineReportsCommand,
+      load: () => import('./reports/command.ts'),
     },
     'tool-source': {
       summary: 'save and check the source of a locked tool',
-      load: async () => (await import('./tool-source/command.ts')).defineToolSourceCommand,
+      load: () => import('./tool-source/command.ts'),
     },
   }),
   ...addGroup('Run a control plane:', {
     serve: {
       summary: 'start a control plane',
-      load: async () => (await import('./serve/command.ts')).defineServeCommand,
+      load: () => import('./serve/command.ts'),
     },
     worker: {
       summary: 'do the queued work of a control plane',
-      load: async () => (await import('./worker/command.ts')).defineWorkerCommand,
+      load: () => import('./worker/command.ts'),
     },
     runner: {
       summary: 'try a runner without a control plane',
-      load: async () => (await import('./runner/command.ts')).defineRunnerCommand,
+      load: () => import('./runner/command.ts'),
     },
     admin: {
       summary: 'administer a control plane',
-      load: async () => (await import('./admin/command.ts')).defineAdminCommand,
+      load: () => import('./admin/command.ts'),
     },
   }),
 };

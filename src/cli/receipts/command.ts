@@ -35,7 +35,7 @@ const VERIFY = [
 ];
 type ReceiptsOptions = Pick<OptionsOf<typeof VERIFY>, 'expectHead'>;
 
-export function defineReceiptsCommand(receipts: CliCommand, cli: Cli): void {
+export function define(receipts: CliCommand, cli: Cli): void {
   receipts
     .description('List and verify the receipts that mirrors leave: what was fetched, from where, when.')
     .examples({

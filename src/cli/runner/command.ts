@@ -29,7 +29,7 @@ const TEST = [
   option('--timeout <seconds>', 'time for each job', parseNumberBetween(1, 3_600)).default(60),
 ];
 
-export function defineRunnerCommand(runner: CliCommand, cli: Cli): void {
+export function define(runner: CliCommand, cli: Cli): void {
   const examples = { 'one job of each kind': 'drillproof runner test ./my-runner' };
   runner.description('Try a runner without a control plane.').examples(examples);
   runner

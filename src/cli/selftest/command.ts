@@ -52,7 +52,7 @@ const SELFTEST = [
 ];
 type SelftestOptions = OptionsOf<typeof SELFTEST>;
 
-export function defineSelftestCommand(command: CliCommand, cli: Cli): void {
+export function define(command: CliCommand, cli: Cli): void {
   command
     .description('Run the published conformance vectors against this program or another verifier.')
     .perform(SELFTEST, (options) => runSelftest(cli, options))
