@@ -50,7 +50,7 @@ async function addCommands(program: CliCommand, argv: readonly string[], cli: Cl
       .summary(summary)
       .description(formatSentence(summary))
       .helpGroup(group);
-    if (name === called) (await load()).define(command, cli);
+    if (name === called) (await load()).defineCommand(command, cli);
   }
 }
 
@@ -91,7 +91,7 @@ function readPath(value: unknown): string | undefined {
 type CommandRow = {
   readonly summary: string;
   readonly group: string;
-  readonly load: () => Promise<{ readonly define: (command: CliCommand, cli: Cli) => void }>;
+  readonly load: () => Promise<{ readonly defineCommand: (command: CliCommand, cli: Cli) => void }>;
 };
 
 const addGroup = (group: string, rows: Readonly<Record<string, Omit<CommandRow, 'group'>>>) =>

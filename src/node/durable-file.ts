@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { lstat, open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { closeAfter } from '../bytes/async.ts';
-import { attempt, errnoOf, ioError } from './fs-errors.ts';
+import { DrillproofError } from '../errors.ts';
+import { attempt, awaitOptional, errnoOf, ioError } from './fs-errors.ts';
 
 /** Flushes an open file. Throws the errors of the system unchanged. */
 export const fsyncFile = (fd: number): Promise<void> =>
@@ -28,6 +29,12 @@ export async function writeDurably(path: string, make: (temporary: string) => Pr
     await rm(temporary, { recursive: true, force: true }).catch(() => undefined); // the first failure is reported
     throw isSystemError(cause) ? ioError(cause, path, 'write') : cause;
   }
+}
+
+/** @throws DrillproofError `io.EXISTS` for a name that is not free, and the codes of `ioError` */
+export async function refuseExisting(path: string): Promise<void> {
+  if ((await awaitOptional(path, 'write', lstat(path))) !== undefined)
+    throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
 }
 
 const isSystemError = (cause: unknown): boolean =>

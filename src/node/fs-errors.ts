@@ -66,11 +66,11 @@ export const awaitCall = <T>(path: string, act: Act, call: Promise<T>): Promise<
     throw ioError(cause, path, act);
   });
 
-/** Awaits a read of a path; resolves to `undefined` if the path does not exist. */
-export const awaitOptional = <T>(path: string, call: Promise<T>): Promise<T | undefined> =>
+/** Like `awaitCall`; resolves to `undefined` if the path does not exist. */
+export const awaitOptional = <T>(path: string, act: Act, call: Promise<T>): Promise<T | undefined> =>
   call.catch((cause: unknown) => {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, 'read');
+    throw ioError(cause, path, act);
   });
 
 const ABSENT = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);

@@ -295,7 +295,7 @@ const COMMANDS: Readonly<Record<string, Define | Group>> = {
   clock: defineClock,
 };
 
-export function define(admin: CliCommand, cli: Cli): void {
+export function defineCommand(admin: CliCommand, cli: Cli): void {
   admin
     .description('Administer the data of a control plane on this machine, with or without a running server.')
     .examples({

@@ -53,7 +53,7 @@ function parseNote(value: string, max: number): string {
   throw new InvalidArgumentError(`It must be 1 to ${max} characters.`);
 }
 
-export function define(archive: CliCommand, cli: Cli): void {
+export function defineCommand(archive: CliCommand, cli: Cli): void {
   archive
     .description('Show and verify what an archive of mirrors contains, and accept known damage.')
     .examples({

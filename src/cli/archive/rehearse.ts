@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { closeAfter } from '../../bytes/async.ts';
 import { countNoun } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { Inventory, InventoryRow } from '../../mirror/inventory.ts';
 import { mirrorExport } from '../../mirror/mirror.ts';
+import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { mirrorDirectory } from '../../node/volume/mirror.ts';
 import { size } from '../../report/text/page.ts';
 import type { Cli } from '../cli.ts';
@@ -16,6 +17,8 @@ import { withProgress } from '../shared/output/progress.ts';
 
 /** What is wrong with a mirror of an archive. */
 export type Fault = { readonly mirror: string; readonly code: Code; readonly message: string };
+
+type Replicas = Awaited<ReturnType<typeof openReplicas>>;
 
 type Rehearsal = {
   readonly restored: readonly Pick<InventoryRow, 'evidenceExportId' | 'files' | 'bytes'>[];
@@ -39,10 +42,8 @@ export async function rehearseRestore(
     throw new DrillproofError('scrub.NOTHING_FOUND', `${place} holds no export`, { path: place });
   const restored: InventoryRow[] = [];
   const faults: Fault[] = [];
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-rehearsal-'));
-  const replicas = await openReplicas(cli, place);
-  try {
-    await withProgress(cli, 'restored', 'exports', async (progress) => {
+  const restoreInto = (folder: string, replicas: Replicas): Promise<void> =>
+    withProgress(cli, 'restored', 'exports', async (progress) => {
       for (const row of rows) {
         progress.update({ done: restored.length + faults.length, of: rows.length });
         try {
@@ -54,10 +55,9 @@ export async function rehearseRestore(
         }
       }
     });
-  } finally {
-    await replicas.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  await inTemporaryFolder('rehearsal', async (folder) =>
+    closeAfter(await openReplicas(cli, place), (replicas) => restoreInto(folder, replicas)),
+  );
   const listed = restored.map(({ evidenceExportId, files, bytes }) => ({ evidenceExportId, files, bytes }));
   return { restored: listed, faults };
 }
@@ -74,7 +74,7 @@ function draw<T>(rows: readonly T[]): readonly T[] {
 
 async function restore(
   cli: Cli,
-  replicas: Awaited<ReturnType<typeof openReplicas>>,
+  replicas: Replicas,
   { evidenceExportId, manifestDigest }: InventoryRow,
   to: string,
 ): Promise<void> {

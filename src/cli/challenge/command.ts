@@ -48,7 +48,7 @@ const MORE = `
 The trust store needs the key of the issuer with the purpose "challenge". Keep
 the digest of the last challenge: without its last lines, a ledger is valid too.`;
 
-export function define(challenge: CliCommand, cli: Cli): void {
+export function defineCommand(challenge: CliCommand, cli: Cli): void {
   challenge
     .description(
       'Issue challenges before runs, so that a discarded run leaves a trace, and check their ledger.',

@@ -18,7 +18,7 @@ in any order. Differences of times and wording are shown but do not count.`;
 
 const DIFF = [...STANDARD, ...REPORT_SIGNING];
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Compare two JSON reports of verify, or two decisions of gate.')
     .argument('<before>', 'report in JSON; - for standard input')

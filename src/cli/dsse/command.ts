@@ -52,7 +52,7 @@ const VERIFY = [
   AS_OF,
 ];
 
-export function define(dsse: CliCommand, cli: Cli): void {
+export function defineCommand(dsse: CliCommand, cli: Cli): void {
   dsse
     .description(
       'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',

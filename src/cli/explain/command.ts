@@ -14,7 +14,7 @@ import { alignFacts } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Explain a code, a check or a word of a report. Without one, list all codes.')
     .argument(

@@ -41,7 +41,7 @@ const EXPORT = [
 ];
 type ExportOptions = OptionsOf<typeof EXPORT>;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Put parts and local reports into an export: a folder or one ZIP.')
     .argument('<part...>', 'part archives, as "drillproof pack" writes them')

@@ -10,7 +10,7 @@ contradicting itself, the list pinned or attested.
 Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
 nothing to check, 130 interrupted.`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Answer whether evidence satisfies a policy: yes, no or could not tell.')
     .argument(

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defined } from '../../bytes/arguments.ts';
 import { mirrorExport } from '../../mirror/mirror.ts';
+import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { mirrorDirectory } from '../../node/volume/mirror.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { Cli } from '../cli.ts';
@@ -23,8 +22,7 @@ export async function verifyRemote(
 ): Promise<ExportReport | BundleReport> {
   const { wait } = options;
   const { client, project } = await openProject(cli, options, 'Name the project with --project ID.');
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-gate-'));
-  try {
+  return inTemporaryFolder('gate', async (folder) => {
     const to = join(folder, evidenceExportId);
     await mirrorExport(
       { projectId: project, evidenceExportId },
@@ -37,8 +35,6 @@ export async function verifyRemote(
         ...defined({ waitMs: wait, expectManifest: settings.expect?.manifestDigest }),
       },
     );
-    return await verifyPath(cli, to, settings);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return verifyPath(cli, to, settings);
+  });
 }

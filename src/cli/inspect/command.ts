@@ -36,7 +36,7 @@ const INSPECT = [
 ];
 type InspectOptions = OptionsOf<typeof INSPECT>;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
       'Show the contents of an export or part without verifying it, or write a signature as files for openssl.',

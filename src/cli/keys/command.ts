@@ -18,7 +18,7 @@ milliseconds since 1970; "none" removes the limit. Other members do not change.`
 
 const load = () => import('./run.ts');
 
-export function define(keys: CliCommand, cli: Cli): void {
+export function defineCommand(keys: CliCommand, cli: Cli): void {
   keys.description('Make signing keys, and manage trust stores: the keys that you trust.').examples({
     'make a key pair': 'drillproof keys generate --out key.pem',
     'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',

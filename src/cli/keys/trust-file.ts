@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { awaitCall, awaitOptional } from '../../node/fs-errors.ts';
 import type { TrustedKey } from '../../trust/trusted-key.ts';
 import { trustStore, type TrustStore, trustStoreJwks } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
@@ -17,14 +17,10 @@ export type TrustFile = {
 /** Reads a trust store before a change; a missing one has no `current`. */
 export async function openTrustFile(cli: Cli, path: string): Promise<TrustFile> {
   if (path === '-') throw usageError('only a trust store in a file can be changed', 'Name a file.');
-  try {
-    const { mode } = await stat(path);
-    const bytes = await readInput(path, MAX_STORE_BYTES, cli);
-    return { path, current: { store: parseTrustFile(path, bytes), bytes, mode: mode & 0o777 } };
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return { path };
-    throw cause instanceof DrillproofError ? cause : ioError(cause, path, 'read');
-  }
+  const stats = await awaitOptional(path, 'read', stat(path));
+  if (stats === undefined) return { path };
+  const bytes = await readInput(path, MAX_STORE_BYTES, cli);
+  return { path, current: { store: parseTrustFile(path, bytes), bytes, mode: stats.mode & 0o777 } };
 }
 
 export function requireStore({ path, current }: TrustFile): TrustStore {
@@ -56,9 +52,7 @@ export async function rewriteTrustFile(
 }
 
 async function refuseChanged({ path }: TrustFile, before: Uint8Array): Promise<void> {
-  const now = await readFile(path).catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
+  const now = await awaitCall(path, 'read', readFile(path));
   if (now.equals(before)) return;
   const hint = 'Run the command again.';
   const message = `${path} was changed by another program in the meantime; nothing was written`;

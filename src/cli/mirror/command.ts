@@ -31,7 +31,7 @@ A complete mirror is checked and not changed.`;
 const PLANE = '--project prj_0123456789ab --url http://127.0.0.1:8080';
 const ID = 'evexp_0123456789ab';
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Copy exports from a control plane, and verify every byte by its digest.')
     .argument('[export]', 'id of the export')

@@ -40,7 +40,7 @@ const PACK = [
 ];
 type PackOptions = OptionsOf<typeof PACK>;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Pack the evidence of one run into a part: a ZIP with manifest, attestation and objects.')
     .argument('<dir>', 'folder with the objects')

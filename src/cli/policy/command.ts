@@ -41,7 +41,7 @@ const CHECK = [...STANDARD, option('--strict', 'end with 1 if there is a warning
 const READ = [...STANDARD, caFileOption()];
 type ReadOptions = OptionsOf<typeof READ>;
 
-export function define(policy: CliCommand, cli: Cli): void {
+export function defineCommand(policy: CliCommand, cli: Cli): void {
   policy.description('Write, check, explain and test the policies of "drillproof gate".').examples({
     'write the default policy': 'drillproof policy init policy.yaml',
     'find mistakes': 'drillproof policy check policy.yaml',

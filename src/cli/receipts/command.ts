@@ -18,7 +18,7 @@ import { checkName, missingFinding } from '../../scrub/result.ts';
 import { DrillproofError } from '../../errors.ts';
 import { type EvidenceSource, memorySource, readWhole, recognizeKind } from '../../evidence/source.ts';
 import { listMirrors } from '../../evidence/subtrees.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { awaitCall } from '../../node/fs-errors.ts';
 import { isS3Url } from '../../node/s3/location.ts';
 import { openFile } from '../../node/evidence/file-access.ts';
 import { openVolume } from '../../node/open-volume.ts';
@@ -35,7 +35,7 @@ const VERIFY = [
 ];
 type ReceiptsOptions = Pick<OptionsOf<typeof VERIFY>, 'expectHead'>;
 
-export function define(receipts: CliCommand, cli: Cli): void {
+export function defineCommand(receipts: CliCommand, cli: Cli): void {
   receipts
     .description('List and verify the receipts that mirrors leave: what was fetched, from where, when.')
     .examples({
@@ -223,11 +223,7 @@ async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
 }
 
 const isFolder = async (path: string): Promise<boolean> =>
-  (
-    await stat(path).catch((cause: unknown) => {
-      throw ioError(cause, path, 'read');
-    })
-  ).isDirectory();
+  (await awaitCall(path, 'read', stat(path))).isDirectory();
 
 type MirrorReceipts = { readonly path: string; readonly report: ReceiptsReport };
 

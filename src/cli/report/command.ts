@@ -11,7 +11,7 @@ const HISTORY_MORE = `
 Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.
 The page has plots, and needs no network and no script.`;
 
-export function define(report: CliCommand, cli: Cli): void {
+export function defineCommand(report: CliCommand, cli: Cli): void {
   report.description('Show many JSON reports of other commands over time, and verify signed ones.').examples({
     'a page about a year of reports':
       'drillproof report show reports/*.json --format html=year.html --trust trust.json',

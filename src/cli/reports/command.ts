@@ -15,7 +15,7 @@ import { formatTable, writeList } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
       'List the local reports of an export in a control plane, a folder or a ZIP. The list of a control plane is compared with the manifest of the export, or with the number of reports if it serves no manifest.',

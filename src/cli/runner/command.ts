@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { closeAfter } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import type { OperationError } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
 import { escapeText } from '../../report/printable.ts';
+import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { createAdmin } from '../../server/admin/admin.ts';
 import { loadRunner } from '../../server/jobs/run/load.ts';
 import type { Runner, RunnerKind } from '../../server/jobs/run/runner.ts';
@@ -29,7 +27,7 @@ const TEST = [
   option('--timeout <seconds>', 'time for each job', parseNumberBetween(1, 3_600)).default(60),
 ];
 
-export function define(runner: CliCommand, cli: Cli): void {
+export function defineCommand(runner: CliCommand, cli: Cli): void {
   const examples = { 'one job of each kind': 'drillproof runner test ./my-runner' };
   runner.description('Try a runner without a control plane.').examples(examples);
   runner
@@ -55,11 +53,10 @@ type Trial = {
   readonly log: string;
 };
 
-async function tryRunner(cli: Cli, runner: Runner, timeoutMs: number): Promise<readonly Trial[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-runner-'));
-  try {
+const tryRunner = (cli: Cli, runner: Runner, timeoutMs: number): Promise<readonly Trial[]> =>
+  inTemporaryFolder('runner', async (folder) => {
     const { store, blobs } = await openEmbedded(folder);
-    return await closeAfter(store, async () => {
+    return closeAfter(store, async () => {
       const admin = createAdmin({ store, blobs, now: cli.now });
       await admin.createOrganization({ organizationId, name: 'runner test' });
       await admin.setEntitlement({ organizationId, maxSessionTtlMs: timeoutMs });
@@ -78,10 +75,7 @@ async function tryRunner(cli: Cli, runner: Runner, timeoutMs: number): Promise<r
       }
       return trials;
     });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+  });
 
 const { runResult, runId: _runId, ...ids } = buildExample(0);
 const { organizationId, projectId, hostedRunId } = ids;

@@ -9,7 +9,7 @@ records when each was read, with which version and policy; it is not proof.
 Nothing else is written without --repair-from. Repaired bytes are verified and
 flushed before they replace a damaged file.`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Read mirrors again, in slices, report damage and repair it.')
     .argument('<place>', 'folder or s3://bucket/prefix of many mirrors, or of one')

@@ -4,13 +4,13 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { jobsOption, parseNumberBetween, QUIET, STANDARD } from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { didYouMean } from '../../bytes/text/wording.ts';
 import { collectBytes, mapConcurrently } from '../../bytes/async.ts';
 import { memoryAccess } from '../../bytes/random-access.ts';
 import { awaitCall } from '../../node/fs-errors.ts';
+import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { openZip } from '../../zip/read/open.ts';
 import { escapeText } from '../../report/printable.ts';
 import { EXIT_CODES, execCase, type ExecOptions } from '../../selftest/exec.ts';
@@ -52,7 +52,7 @@ const SELFTEST = [
 ];
 type SelftestOptions = OptionsOf<typeof SELFTEST>;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Run the published conformance vectors against this program or another verifier.')
     .perform(SELFTEST, (options) => runSelftest(cli, options))
@@ -96,8 +96,7 @@ async function testCommand(
   options: SelftestOptions,
 ): Promise<SelftestReport> {
   const { exec: command = '', timeout, jobs } = options;
-  const scratch = await mkdtemp(join(tmpdir(), 'drillproof-selftest-'));
-  try {
+  return inTemporaryFolder('selftest', async (scratch) => {
     const exec: ExecOptions = { command, timeoutMs: timeout * 1000, scratch, signal: cli.signal };
     let done = 0;
     const results = await withProgress(cli, 'tried', 'cases', ({ update }) =>
@@ -109,9 +108,7 @@ async function testCommand(
       }),
     );
     return selftestReport(command, results);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Verifies the folder of one case by the protocol of `--exec` (docs/formats/selftest.md). */

@@ -34,7 +34,7 @@ It runs until SIGINT or SIGTERM. Then /readyz answers 503; after --drain-delay
 the server accepts no new connections, completes running answers within --drain,
 and exits with 0. Make tokens with "drillproof admin token create".`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Start a control plane, with its store and blobs in one folder.')
     .perform(SERVE, (options) => serve(cli, options))

@@ -42,7 +42,7 @@ archive. Of everything else it is about the bytes of the file. To renew a token,
 name the token. A machine with a network can make the response:
 "openssl ts -query -data FILE -sha256 -cert".`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
       'Prove that evidence existed at a time: get an RFC 3161 token about it, or check one offline.',

@@ -32,7 +32,7 @@ The source must be of the build and package that you name. It must match its
 own size and digest and, with --lock, a build.json that you trust. It is never
 executed. Nothing is written if a check fails.`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description('Fetch the source of a locked tool and check its bytes, or check a saved copy.')
     .argument('[build-hash]', 'hash of the build that locks the package')

@@ -9,7 +9,7 @@ Exit codes: 0 verified (or intact with --accept intact), 1 bad evidence or only
 intact, 2 wrong call or configuration, 3 could not be checked or nothing to
 check, 130 interrupted.`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
       'Verify exports (a folder or one ZIP) and single parts offline: their bytes, signatures and completeness.',

@@ -60,7 +60,7 @@ const SIGN = [
   FORCE,
 ];
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command.description(
     'Check and sign verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );

@@ -58,7 +58,7 @@ model.
 Any number of workers may run. A worker runs until it is interrupted, completes
 its running work, and returns the rest.`;
 
-export function define(command: CliCommand, cli: Cli): void {
+export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
       'Do the queued work of a control plane: exports and deletions, and turns and reruns with your runner.',

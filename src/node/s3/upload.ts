@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bytes } from '../../bytes/platform.ts';
 import { createDigester } from '../../bytes/hash.ts';
 import type { PartialFile } from '../../mirror/sink.ts';
-import { awaitCall } from '../fs-errors.ts';
+import { inTemporaryFolder } from '../temporary-folder.ts';
 import { readPieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';
 import { s3StatusOf, s3Error } from './errors.ts';
@@ -98,20 +96,16 @@ function startUpload(begin: (body: Bytes) => Promise<Written>): Upload {
 }
 
 /** Uploads the file that `take` writes on this machine; returns `false` without an object if its bytes are not valid. */
-export async function uploadFile(
+export const uploadFile = (
   place: Place,
   path: string,
   digest: string,
   take: (file: string) => Promise<boolean>,
-): Promise<boolean> {
-  const folder = await awaitCall(tmpdir(), 'write', mkdtemp(join(tmpdir(), 'drillproof-')));
-  try {
+): Promise<boolean> =>
+  inTemporaryFolder('upload', async (folder) => {
     const file = join(folder, 'file');
-    return (await take(file)) && (await copyFile(file, digest, openUpload(place, path)));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+    return (await take(file)) && copyFile(file, digest, openUpload(place, path));
+  });
 
 // The file may be a link to one that others can change, so its bytes are verified during the upload.
 async function copyFile(file: string, digest: string, upload: PartialFile): Promise<boolean> {

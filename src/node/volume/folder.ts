@@ -35,7 +35,7 @@ export const folderVolume = (root: string): Volume => ({
   source: () => directorySource(root),
   openFile: async () => (isFolder(root) ? undefined : openFile(root)),
   async look() {
-    const real = await awaitOptional(root, realpath(root));
+    const real = await awaitOptional(root, 'read', realpath(root));
     return real === undefined ? undefined : openFiles(real);
   },
   hold: () => holdFolder(root),
@@ -165,7 +165,7 @@ async function holdFolder(folder: string): Promise<Hold> {
 
 /** Lists the unfinished files of earlier runs. Their suffixes begin with the only dot in their names. */
 async function listStarted(partials: string): Promise<Set<string>> {
-  const names = (await awaitOptional(partials, readdir(partials))) ?? [];
+  const names = (await awaitOptional(partials, 'read', readdir(partials))) ?? [];
   return new Set(names.map((name) => join(partials, name.split('.', 1)[0]!)));
 }
 
@@ -187,8 +187,8 @@ const LOG_WAIT = { waitMs: 60_000 };
 /** Opens a log. A lock next to it makes each update one step; lines at its end are appended without a copy. */
 function openLog(file: string): LogFile {
   const read = async (): Promise<Uint8Array | undefined> => {
-    const size = (await awaitOptional(file, stat(file)))?.size ?? Infinity;
-    return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, readFile(file));
+    const size = (await awaitOptional(file, 'read', stat(file)))?.size ?? Infinity;
+    return size > MAX_LOG_BYTES ? undefined : awaitOptional(file, 'read', readFile(file));
   };
   return {
     read,

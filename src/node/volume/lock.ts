@@ -101,7 +101,8 @@ async function readHolder(file: string): Promise<string | undefined> {
   return readLock(file);
 }
 
-const readLock = (file: string): Promise<string | undefined> => awaitOptional(file, readFile(file, 'utf8'));
+const readLock = (file: string): Promise<string | undefined> =>
+  awaitOptional(file, 'read', readFile(file, 'utf8'));
 
 /** Describes the holder of a lock with this content; `undefined` if it is dead. */
 function describeHolder(file: string, content: string): string | undefined {

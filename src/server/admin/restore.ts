@@ -5,7 +5,7 @@ import { parseJsonText } from '../../bytes/json/parse.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { awaitCall } from '../../node/fs-errors.ts';
 import type { Store, TokenRow } from '../store/store.ts';
 
 const id = z._default(z.string(), '');
@@ -58,9 +58,7 @@ export async function checkRestored(store: Store, auditLogs: readonly string[], 
   const findings = new Map<string, Restored>();
   let lines = 0;
   for (const path of auditLogs) {
-    const file = await open(path).catch((cause: unknown) => {
-      throw ioError(cause, path, 'read');
-    });
+    const file = await awaitCall(path, 'read', open(path));
     for await (const json of file.readLines()) {
       lines++;
       const line = typeDocument(parseJsonText(json), { schema: lineSchema, code: 'server.ADMIN_REFUSED' });

@@ -6,7 +6,7 @@ import { closeAfter } from '../../bytes/async.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { memoryAccess, type RandomAccess, streamAccess } from '../../bytes/random-access.ts';
 import { DrillproofError } from '../../errors.ts';
-import { errnoOf, ioError } from '../../node/fs-errors.ts';
+import { awaitCall, awaitOptional, errnoOf, ioError } from '../../node/fs-errors.ts';
 import { flushFolder, renameDurably, writeNewFile } from '../../node/durable-file.ts';
 import {
   nameBlob,
@@ -22,27 +22,10 @@ import { receive } from './receive.ts';
 const PIECE_BYTES = 1024 * 1024;
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Translates the errors of the system; a missing file is `undefined`. */
-async function ignoreMissing<T>(
-  path: string,
-  act: 'read' | 'write',
-  work: Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, act);
-  }
-}
-
 async function fill(file: FileHandle, path: string, target: Uint8Array, offset: number): Promise<void> {
   for (let done = 0; done < target.length;) {
-    const { bytesRead } = await file
-      .read(target, done, target.length - done, offset + done)
-      .catch((cause) => {
-        throw ioError(cause, path, 'read');
-      });
+    const reading = file.read(target, done, target.length - done, offset + done);
+    const { bytesRead } = await awaitCall(path, 'read', reading);
     if (bytesRead === 0) throw shortFileError();
     done += bytesRead;
   }
@@ -172,7 +155,7 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
     for (const folder of await readdir(blobs)) {
       for (const file of await readdir(join(blobs, folder))) {
         // It may have been removed since the folder was read.
-        const stats = await ignoreMissing(blobs, 'read', stat(join(blobs, folder, file)));
+        const stats = await awaitOptional(blobs, 'read', stat(join(blobs, folder, file)));
         if (stats !== undefined)
           yield { name: `${folder}/${file}`, bytes: stats.size, modifiedMs: stats.mtimeMs };
       }
@@ -185,9 +168,6 @@ async function* listFiles(root: string): ReturnType<BlobPlace['list']> {
 const createPlace = (root: string): BlobPlace => {
   const temporaryFolder = join(root, 'tmp');
   const pathOf = (digest: Digest): string => join(root, nameBlob(digest));
-  const failWrite = (cause: unknown): never => {
-    throw ioError(cause, root, 'write');
-  };
   /** Gives a file its final name after `write` has flushed it, or removes it after a failure. */
   const create = async <T extends VerifiedArchive>(write: (temporary: string) => Promise<T>): Promise<T> => {
     const temporary = join(temporaryFolder, randomUUID());
@@ -202,7 +182,7 @@ const createPlace = (root: string): BlobPlace => {
   };
   return {
     open: (digest) => openStored(pathOf(digest)),
-    has: async (digest) => (await ignoreMissing(root, 'read', stat(pathOf(digest)))) !== undefined,
+    has: async (digest) => (await awaitOptional(root, 'read', stat(pathOf(digest)))) !== undefined,
     async put(source, expected) {
       const write = (path: string) => receive(source, expected, (bytes) => writeNewFile(path, bytes, 0o600));
       const { archive } = await create(async (path) => ({ archive: await write(path) }));
@@ -212,14 +192,14 @@ const createPlace = (root: string): BlobPlace => {
     list: () => listFiles(root),
     async remove(digest) {
       const path = pathOf(digest);
-      await ignoreMissing(
+      await awaitOptional(
         path,
         'write',
         unlink(path).then(() => flushFolder(dirname(path))),
       );
     },
-    removeAbandoned: (nowMs) => removeOld(temporaryFolder, nowMs).catch(failWrite),
-    ping: () => access(temporaryFolder, constants.R_OK | constants.W_OK).catch(failWrite),
+    removeAbandoned: (nowMs) => awaitCall(root, 'write', removeOld(temporaryFolder, nowMs)),
+    ping: () => awaitCall(root, 'write', access(temporaryFolder, constants.R_OK | constants.W_OK)),
     close: () => Promise.resolve(),
   };
 };

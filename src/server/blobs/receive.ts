@@ -1,12 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Bytes } from '../../bytes/platform.ts';
 import { createDigester } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
+import { awaitCall } from '../../node/fs-errors.ts';
+import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import type { BlobRef } from '../store/store.ts';
 
 export async function drain(bytes: Bytes): Promise<void> {
@@ -56,23 +55,14 @@ export async function receive(
  * `work` and removes it.
  * @throws DrillproofError `control.UPLOAD_MISMATCH`, `io.DISK_FULL`, `io.WRITE_FAILED`, and the errors of `work`
  */
-export async function spool<T>(
+export const spool = <T>(
   source: Bytes,
   expected: Partial<BlobRef>,
   work: (file: Bytes, blob: BlobRef) => Promise<T>,
-): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'drillproof-')).catch((cause: unknown) => {
-    throw ioError(cause, tmpdir(), 'write');
+): Promise<T> =>
+  inTemporaryFolder('blob', async (folder) => {
+    const path = join(folder, 'blob');
+    const write = (bytes: Bytes) => pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    const blob = await awaitCall(path, 'write', receive(source, expected, write));
+    return work(createReadStream(path, { highWaterMark: 1024 * 1024 }), blob);
   });
-  const path = join(folder, 'blob');
-  try {
-    const blob = await receive(source, expected, (bytes) =>
-      pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 })),
-    ).catch((cause: unknown) => {
-      throw ioError(cause, path, 'write');
-    });
-    return await work(createReadStream(path, { highWaterMark: 1024 * 1024 }), blob);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}

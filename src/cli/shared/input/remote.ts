@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../../client/client.ts';
 import type { Fetch } from '../../../client/options.ts';
 import { TransportError } from '../../../errors.ts';
 import { createHttpFetch } from '../../../node/http-fetch.ts';
-import { ioError } from '../../../node/fs-errors.ts';
+import { awaitCall } from '../../../node/fs-errors.ts';
 import { type Cli, printNote } from '../../cli.ts';
 import type { RemoteOptions } from '../options/options.ts';
 import { usageError } from '../options/values.ts';
@@ -132,9 +132,7 @@ async function readDefaultCertificates(env: Cli['env']): Promise<readonly string
   if (getCACertificates !== undefined) return getCACertificates('default');
   const extra = env['NODE_EXTRA_CA_CERTS'];
   if (extra === undefined || extra === '') return tls.rootCertificates;
-  const text = await readFile(extra, 'utf8').catch((cause: unknown) => {
-    throw ioError(cause, extra, 'read');
-  });
+  const text = await awaitCall(extra, 'read', readFile(extra, 'utf8'));
   return [...tls.rootCertificates, text];
 }
 

@@ -2,8 +2,14 @@ import type { BigIntStats } from 'node:fs';
 import { access, constants, lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
-import { type Chunks, writeDurably, writeInPlace, writeNewFile } from '../../../node/durable-file.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
+import {
+  type Chunks,
+  refuseExisting,
+  writeDurably,
+  writeInPlace,
+  writeNewFile,
+} from '../../../node/durable-file.ts';
+import { awaitOptional, errnoOf, ioError } from '../../../node/fs-errors.ts';
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../options/values.ts';
 
@@ -142,23 +148,11 @@ function refuseDash(path: string): void {
   if (path === '-') throw usageError('this cannot be written to standard output', 'Name a file.');
 }
 
-async function refuseExisting(path: string): Promise<void> {
-  if ((await readExisting(path, () => lstat(path))) !== undefined)
-    throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
-}
-
 async function refuseExistingFolder(target: string, path: string): Promise<void> {
-  const names = await readExisting(path, () => readdir(target));
+  const names = await awaitOptional(path, 'write', readdir(target));
   if (names !== undefined && names.length > 0)
     throw new DrillproofError('io.EXISTS', `${path} is a folder that is not empty`, { path });
 }
-
-/** Reads what a name refers to; `undefined` if it does not exist. */
-const readExisting = <T>(path: string, read: () => Promise<T>): Promise<T | undefined> =>
-  read().catch((cause: unknown) => {
-    if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw ioError(cause, path, 'write');
-  });
 
 /** A file that is written piece by piece and appears under its name when it is closed. */
 type OutputStream = {

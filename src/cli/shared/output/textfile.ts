@@ -71,7 +71,7 @@ export async function writeTextfile(
 }
 
 async function readLastSuccess(file: string, command: string): Promise<number | undefined> {
-  const text = String((await awaitOptional(file, readFile(file))) ?? '');
+  const text = String((await awaitOptional(file, 'read', readFile(file))) ?? '');
   const [, value] = new RegExp(`^drillproof_${command}_${SUCCESS} ([0-9.]+)$`, 'm').exec(text) ?? [];
   return value === undefined ? undefined : Number(value);
 }

@@ -1,24 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { lstat, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { closeAfter } from '../../../bytes/async.ts';
 import { digestStream } from '../../../bytes/hash.ts';
 import { DrillproofError } from '../../../errors.ts';
-import { errnoOf, ioError } from '../../../node/fs-errors.ts';
-import { writeDurably } from '../../../node/durable-file.ts';
+import { awaitCall, ioError } from '../../../node/fs-errors.ts';
+import { refuseExisting, writeDurably } from '../../../node/durable-file.ts';
 import { createMetaWrites } from '../meta.ts';
 import { guard, loadSqlite, wrapDatabase } from './sqlite.ts';
 import type { BlobRef } from '../store.ts';
-
-async function refuseExisting(path: string): Promise<void> {
-  try {
-    await lstat(path);
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return;
-    throw ioError(cause, path, 'write');
-  }
-  throw new DrillproofError('io.EXISTS', `${path} already exists`, { path });
-}
 
 /** Creates the file first, because SQLite would give it default permissions, and flushes it. */
 const copyInto = async (path: string, to: string): Promise<void> =>
@@ -55,9 +45,7 @@ async function copy(path: string, to: string): Promise<void> {
  */
 export async function backupSqlite(path: string, out: string): Promise<BlobRef> {
   const target = resolve(out);
-  await stat(path).catch((cause: unknown) => {
-    throw ioError(cause, path, 'read');
-  });
+  await awaitCall(path, 'read', stat(path));
   await refuseExisting(target);
   try {
     await writeDurably(target, async (temporary) => {
