@@ -2,7 +2,7 @@ import { groupBy } from '../bytes/async.ts';
 import { defined } from '../bytes/arguments.ts';
 import { finding } from '../verify/finding.ts';
 import type { BundleReport } from '../verify/report.ts';
-import type { RuleId } from './catalogue.ts';
+import { RULES, type RuleId } from './catalogue.ts';
 import type { Decision, EvaluatedInput, EvidenceUsed } from './decision.ts';
 import { DURATION, durationMs } from './document/values.ts';
 import type { EvidenceInput } from './facts.ts';
@@ -55,50 +55,12 @@ const listAccepted = ({ layers }: Policy): readonly Row[] =>
     })),
   ]);
 
-/** What makes a rule stricter: a greater or smaller amount, fewer allowed values, or more required ones. */
-const STRICTER: Readonly<Record<'more' | 'less' | 'allowed' | 'required', readonly RuleId[]>> = {
-  more: [
-    'signers.distinct',
-    'signers.distinctIssuers',
-    'signers.validFor',
-    'run.distinctSeeds',
-    'outcome.passRate',
-  ],
-  less: ['age.max', 'age.run', 'age.signedWithin', 'outcome.virtualDuration', 'receipts.last'],
-  allowed: [
-    'signers.issuers',
-    'signers.keys',
-    'scope.organizations',
-    'scope.projects',
-    'run.drills',
-    'run.targets',
-    'run.scenarios',
-    'run.builds',
-    'run.packageLocks',
-    'run.seeds',
-    'outcome.status',
-    'outcome.verdict',
-    'completeness.vouched',
-    'completeness.issuers',
-    'completeness.keys',
-  ],
-  required: [
-    'signers.roles',
-    'run.never',
-    'drills.required',
-    'outcome.assertions',
-    'outcome.checkpoints',
-    'findings.warnings',
-  ],
-};
-
 const readAmount = (value: unknown): number =>
   typeof value === 'string' && DURATION.test(value) ? durationMs(value) : Number(value);
 
 function compareRow(before: Row, after: Row): PolicyChange['change'] {
   const [a, b] = [before.value, after.value];
-  const [kind] =
-    Object.entries(STRICTER).find(([, rules]) => rules.some((rule) => rule === before.rule)) ?? [];
+  const kind = before.rule === undefined ? undefined : RULES[before.rule].stricter;
   if (a === 'intact' || b === 'intact') return a === 'intact' ? 'stricter' : 'weaker';
   if (kind === 'more' || kind === 'less')
     return readAmount(a) < readAmount(b) === (kind === 'more') ? 'stricter' : 'weaker';
