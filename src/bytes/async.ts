@@ -86,17 +86,23 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
+const contentError = (maxBytes: number): Error =>
+  new LimitError('json.TOO_LARGE', `the content has more than ${maxBytes} bytes`);
+
 /**
  * All bytes of a small stream, at most `maxBytes` (default: no limit).
- * @throws LimitError `json.TOO_LARGE`
+ * @throws what `tooLarge` returns (default: a LimitError `json.TOO_LARGE`)
  */
-export async function collectBytes(stream: Bytes, maxBytes = Infinity): Promise<Uint8Array> {
+export async function collectBytes(
+  stream: Bytes,
+  maxBytes = Infinity,
+  tooLarge = contentError,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes > maxBytes)
-      throw new LimitError('json.TOO_LARGE', `the content has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
   return concatBytes(chunks);

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { digestOf } from '../../bytes/hash.ts';
+import { digestOf, digestStream } from '../../bytes/hash.ts';
 import { readDigest } from '../../bytes/text/wording.ts';
 import { DrillproofError } from '../../errors.ts';
-import { ioError } from '../../node/fs-errors.ts';
 import type { Decision } from '../../policy/decision.ts';
 import type { Baseline } from '../../policy/facts.ts';
 import { readSummary } from '../../policy/vsa/read.ts';
@@ -15,21 +12,15 @@ import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { parseDsse } from '../../trust/dsse.ts';
 import type { Trust } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
-import { readInput, withFileName } from '../shared/input/input.ts';
+import { readFileBytes, readInput, withFileName } from '../shared/input/input.ts';
 
 /** The digest of what will be deployed: given as such, or that of a file. */
 export async function readArtifact(cli: Cli, value: string): Promise<NonNullable<Decision['artifact']>> {
   const given = value.startsWith('sha256:') ? readDigest(value) : undefined;
   if (given !== undefined) return { name: 'artifact', digest: given };
   cli.inputs.add(value);
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of createReadStream(value, { signal: cli.signal })) hash.update(chunk);
-  } catch (cause) {
-    cli.signal.throwIfAborted();
-    throw ioError(cause, value, 'read');
-  }
-  return { name: basename(value), digest: `sha256:${hash.digest('hex')}` };
+  const { digest } = await digestStream(readFileBytes(value, cli.signal));
+  return { name: basename(value), digest };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
+import { collectBytes, rejectWithReason } from '../../bytes/async.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -115,9 +116,7 @@ async function readStamped(cli: Cli, path: string): Promise<Uint8Array> {
     });
     if (document !== undefined) return document;
   }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of readFileBytes(path, cli.signal)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return collectBytes(readFileBytes(path, cli.signal));
 }
 
 async function writeToken(cli: Cli, path: string, data: Uint8Array, options: Options): Promise<void> {
@@ -152,11 +151,8 @@ async function fetchReply(
   if (!URL.canParse(tsa) || !/^https?:$/.test(new URL(tsa).protocol))
     throw usageError('--tsa is not an address', 'Pass an address that begins with http:// or https://.');
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(timeout)]);
-  const reply = sendRequest(new URL(tsa), request, { send: await createFetch(cli, caFile), signal });
-  return reply.catch((cause: unknown) => {
-    cli.signal.throwIfAborted();
-    throw cause;
-  });
+  const send = await createFetch(cli, caFile);
+  return rejectWithReason(cli.signal, () => sendRequest(new URL(tsa), request, { send, signal }));
 }
 
 async function checkTokens(cli: Cli, path: string, options: Options): Promise<readonly CheckedTimestamp[]> {

@@ -1,7 +1,14 @@
 import { TransportError } from '../../errors.ts';
 import { awaitWithin } from '../deadline.ts';
 import { networkError } from './errors.ts';
-import type { HttpAnswer, HttpRead as Read, ClientSettings } from '../options.ts';
+import type { ClientSettings, HttpAnswer, HttpBody, HttpRead as Read } from '../options.ts';
+
+/** The body of an answer in pieces, for callers that have a limit of time of their own. */
+export async function* readPieces(body: HttpBody | null): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read())
+    yield read.value;
+}
 
 type BodyRules = Pick<ClientSettings, 'timeouts' | 'now'>;
 

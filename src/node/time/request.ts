@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { concatBytes } from '../../bytes/async.ts';
+import { collectBytes, concatBytes } from '../../bytes/async.ts';
 import { derTag, readDer, readDerItems } from '../../bytes/der.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { fromHex, toHex } from '../../bytes/text/encoding.ts';
-import type { Fetch, HttpBody } from '../../client/options.ts';
+import { readPieces } from '../../client/http/body.ts';
+import type { Fetch } from '../../client/options.ts';
 import { DrillproofError } from '../../errors.ts';
 import { MAX_TOKEN_BYTES } from './token.ts';
 
@@ -75,20 +76,11 @@ export async function sendRequest(
       redirect: 'manual',
     });
     if (!answer.ok) throw new Error(`it answered with status ${answer.status}`);
-    return await readBody(answer.body);
+    return await collectBytes(readPieces(answer.body), MAX_TOKEN_BYTES, sizeError);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new DrillproofError('timestamp.UNREACHABLE', `${url.origin} gave no response: ${why}`, { cause });
   }
 }
 
-async function readBody(body: HttpBody | null): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
-    chunks.push(read.value);
-    if (chunks.reduce((sum, { length }) => sum + length, 0) > MAX_TOKEN_BYTES)
-      throw new Error(`it answered with more than ${MAX_TOKEN_BYTES} bytes`);
-  }
-  return concatBytes(chunks);
-}
+const sizeError = (maxBytes: number): Error => new Error(`it answered with more than ${maxBytes} bytes`);

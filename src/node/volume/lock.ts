@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMOUNT, type MembersOf, optional, SIGNAL } from '../../bytes/arguments.ts';
+import { rejectWithReason } from '../../bytes/async.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
 import { attempt, awaitOptional, errnoOf, ioError } from '../fs-errors.ts';
@@ -39,10 +40,8 @@ export async function retryWhileLocked<T>(take: () => Promise<T>, wait = NO_WAIT
 const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError && cause.code === 'io.LOCKED';
 
 async function pauseUnlessAborted(signal: AbortSignal | undefined, ms: number): Promise<void> {
-  await pause(ms, undefined, { signal }).catch((cause: unknown) => {
-    signal?.throwIfAborted(); // the error of the timer has the reason only as its cause
-    throw cause;
-  });
+  // The error of the timer has the reason only as its cause.
+  await rejectWithReason(signal, () => pause(ms, undefined, { signal }));
 }
 
 /**

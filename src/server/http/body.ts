@@ -1,4 +1,5 @@
 import type { Bytes } from '../../bytes/platform.ts';
+import { collectBytes } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -93,14 +94,7 @@ const sizeError = (maxBytes: number): Refusal =>
 /** Reads at most `maxBytes`, counted as they arrive: the announced length is not trusted. */
 async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arrival): Promise<Uint8Array> {
   if (Number(request.header('content-length') ?? 0) > maxBytes) throw sizeError(maxBytes);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of streamPieces(request, arrival)) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw sizeError(maxBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return collectBytes(streamPieces(request, arrival), maxBytes, sizeError);
 }
 
 /**

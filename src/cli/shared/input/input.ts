@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import type { Bytes } from '../../../bytes/platform.ts';
-import { closeAfter } from '../../../bytes/async.ts';
+import { closeAfter, collectBytes, once } from '../../../bytes/async.ts';
 import { defined } from '../../../bytes/arguments.ts';
 import { digestOf } from '../../../bytes/hash.ts';
 import { fromUtf8 } from '../../../bytes/text/encoding.ts';
@@ -42,26 +42,20 @@ export const readInput = (path: string, maxBytes: number, cli: Cli): Promise<Uin
 export async function readEvidenceInput(path: string, maxBytes: number, cli: Cli): Promise<Uint8Array> {
   const name = formatInputName(path);
   cli.inputs.add(path);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  const tooLarge = () => new LimitError('json.TOO_LARGE', `${name} has more than ${maxBytes} bytes`);
   try {
-    for await (const chunk of await openInput(path, maxBytes, cli)) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new LimitError('json.TOO_LARGE', `${name} has more than ${maxBytes} bytes`);
-      chunks.push(chunk);
-    }
+    return await collectBytes(await openInput(path, maxBytes, cli), maxBytes, tooLarge);
   } catch (cause) {
     cli.signal.throwIfAborted();
     throw ioError(cause, name, 'read');
   }
-  return Buffer.concat(chunks);
 }
 
-async function openInput(path: string, maxBytes: number, cli: Cli): Promise<Bytes | Uint8Array[]> {
+async function openInput(path: string, maxBytes: number, cli: Cli): Promise<Bytes> {
   if (path === '-') return endWithSignal(cli.stdin, cli);
   const stats = statSync(path, { throwIfNoEntry: false });
   // Files are read at once, because streams take milliseconds to load.
-  if (stats?.isFile() === true && stats.size <= maxBytes) return [readFileSync(path)];
+  if (stats?.isFile() === true && stats.size <= maxBytes) return once(readFileSync(path));
   return endWithSignal(await openStream(path, stats?.isFIFO() === true), cli);
 }
 

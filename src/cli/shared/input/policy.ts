@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { defined } from '../../../bytes/arguments.ts';
-import { closeAfter } from '../../../bytes/async.ts';
+import { closeAfter, collectBytes } from '../../../bytes/async.ts';
 import { digestOf } from '../../../bytes/hash.ts';
 import { fromUtf8 } from '../../../bytes/text/encoding.ts';
+import { readPieces } from '../../../client/http/body.ts';
 import { networkError } from '../../../client/http/errors.ts';
 import type { HttpAnswer } from '../../../client/options.ts';
 import { DrillproofError, TransportError } from '../../../errors.ts';
@@ -172,14 +173,7 @@ async function readAnswer(address: string, { status, body }: HttpAnswer): Promis
   if (status >= 500 || status === 429)
     throw new TransportError('transport.UNREACHABLE', `the server responded ${status}`);
   if (status !== 200 || body === null) throw createUnreadableError(address, `the server responded ${status}`);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const reader = body.getReader();
-  for (let read = await reader.read(); read.value !== undefined; read = await reader.read()) {
-    bytes += read.value.length;
-    if (bytes > MAX_POLICY_BYTES)
-      throw createUnreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`);
-    chunks.push(read.value);
-  }
-  return Buffer.concat(chunks);
+  return collectBytes(readPieces(body), MAX_POLICY_BYTES, () =>
+    createUnreadableError(address, `it has more than ${MAX_POLICY_BYTES} bytes`),
+  );
 }
