@@ -253,7 +253,7 @@ export const ioCodes = {
   ),
   'server.ADMIN_REFUSED': servers.usage(
     'The control plane refuses the input.',
-    'Correct the value at the path in the message; nothing was stored.',
+    'Correct the value that the message names; nothing was stored.',
   ),
   'server.IMPORT_CONFLICT': servers.usage(
     'A resource in the import file has an id that is stored with other content.',

@@ -1,4 +1,4 @@
-import { count } from '../../bytes/text/wording.ts';
+import { count, countNoun } from '../../bytes/text/wording.ts';
 import { defineDeleteBundle, defineDeleteExport, defineExportCreate, defineSweep } from './exports.ts';
 import { definePrune, defineRetention } from './retention.ts';
 import { defineBuild, defineBundle, defineExport, defineLocalReport } from './ingest.ts';
@@ -17,12 +17,12 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration.ts';
 import { readInput, withFileName } from '../shared/input/input.ts';
-import { formatTable, writeFacts, writeList, writeProduct, alignFacts } from '../shared/output/product.ts';
+import { formatTable, writeFacts, writeProduct, writeCounts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
-import { escapeText } from '../../report/printable.ts';
+import { escapeText, quoteShellWord } from '../../report/printable.ts';
 import { size } from '../../report/text/page.ts';
 import { refusedError } from '../../server/model/admin-context.ts';
 import { backupSqlite, noteSqliteBackup } from '../../server/store/sqlite/backup.ts';
@@ -58,7 +58,8 @@ const defineImport = (command: CliCommand, cli: Cli): CliCommand =>
       const cells = resources.map(({ result, type, projectId, id }) => [result, type, projectId, id]);
       const lines = formatTable(['RESULT', 'TYPE', 'PROJECT', 'ID'], cells);
       const text = lines === '' ? 'The file has no resources.\n' : lines;
-      await writeProduct(cli, { kind: 'imported', resources }, text);
+      const line = countNoun(resources.length, 'resource');
+      await writeProduct(cli, { kind: 'imported', resources }, text, line);
     })
     .examples({
       'worlds that another system made': 'drillproof admin import worlds.json',
@@ -95,7 +96,12 @@ const defineOperationLog = (command: CliCommand, cli: Cli): CliCommand =>
         throw refusedError(`the organization has no log of an operation ${operationId}`);
       });
       const text = log.split('\n').map(escapeText).join('\n');
-      await writeList(cli, { kind: 'operation-log', operationId, attempt, log }, text);
+      await writeProduct(
+        cli,
+        { kind: 'operation-log', operationId, attempt, log },
+        text,
+        `attempt ${attempt}`,
+      );
     })
     .examples({
       'of a rerun that failed':
@@ -120,9 +126,9 @@ const defineMigrate = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({ 'before new servers start': 'drillproof admin migrate' });
 
 function formatBlobAdvice({ blobs, names }: Places): string {
-  if (blobs.kind === 'disk') return `rsync -a ${names.blobs}/ TARGET/blobs/`;
+  if (blobs.kind === 'disk') return `rsync -a ${quoteShellWord(`${names.blobs}/`)} TARGET/blobs/`;
   const { endpoint } = blobs.location;
-  return `aws s3 sync ${names.blobs} TARGET${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
+  return `aws s3 sync ${quoteShellWord(names.blobs)} TARGET${endpoint === undefined ? '' : ` --endpoint-url ${endpoint}`}`;
 }
 
 async function resolveOut(out: string): Promise<string> {
@@ -191,7 +197,7 @@ const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
       const report = await withProgress(cli, 'checked', 'blobs', ({ update: onProgress }) =>
         withAdmin(cli, options, (stores) => checkStores(stores, { signal: cli.signal, onProgress })),
       );
-      await writeProduct(cli, { kind: 'check', ...report }, formatCheck(report));
+      await writeCheck(cli, report);
       cli.exitCode = findCheckExit(report);
     })
     .examples({
@@ -243,17 +249,19 @@ function findCheckExit({ findings }: { readonly findings: readonly { readonly co
   return exits.length === 0 ? EXIT.pass : worstExit(exits);
 }
 
-function formatCheck({ blobs, bytes, intact, awaitingRemoval, findings }: CheckReport): string {
+function writeCheck(cli: Cli, report: CheckReport): Promise<void> {
+  const { blobs, bytes, intact, awaitingRemoval, findings } = report;
   const wrong = findings.filter(({ code }) => code !== 'server.BLOB_ORPHAN').length;
-  const lines = alignFacts([
+  const counts = [
     ['blobs', `${count(blobs)}, ${size(bytes)}`],
     ['intact', count(intact)],
     ['wrong', count(wrong)],
     ['orphans', count(findings.length - wrong)],
     ['awaiting removal', count(awaitingRemoval)],
-  ]);
+  ] as const;
   const rows = findings.map((finding) => [finding.code, finding.digest, size(finding.bytes)]);
-  return rows.length === 0 ? lines : `${lines}\n${formatTable(['CODE', 'BLOB', 'SIZE'], rows)}`;
+  const table = rows.length === 0 ? '' : `\n${formatTable(['CODE', 'BLOB', 'SIZE'], rows)}`;
+  return writeCounts(cli, { kind: 'check', ...report }, counts, table);
 }
 
 type Define = (command: CliCommand, cli: Cli) => CliCommand;

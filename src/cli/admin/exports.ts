@@ -13,7 +13,7 @@ import { parseTime, SCOPE } from '../shared/options/options.ts';
 import { exportSigningOptions, readExportSigning } from '../shared/input/signing.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../exit.ts';
-import { alignFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, writeCounts } from '../shared/output/product.ts';
 
 const NOW = option('--now', 'do the queued work of exports and deletions in this command');
 
@@ -150,15 +150,15 @@ export const defineSweep = (command: CliCommand, cli: Cli): CliCommand =>
     )
     .perform(DATA, async (options) => {
       const result = await withAdmin(cli, options, ({ admin }) => admin.workOff({ signal: cli.signal }));
-      await writeProduct(cli, { kind: 'swept', ...result }, formatSwept(result));
+      await writeCounts(cli, { kind: 'swept', ...result }, listSwept(result));
     })
     .examples({ 'from a timer, where no worker runs': 'drillproof admin sweep --quiet' });
 
-const formatSwept = ({ settled: overdue, bundlesDue, jobs, blobsRemoved, rowsRemoved }: WorkedOff): string =>
-  alignFacts([
+const listSwept = ({ settled: overdue, bundlesDue, jobs, blobsRemoved, rowsRemoved }: WorkedOff) =>
+  [
     ['past deadline', count(overdue)],
     ['bundles due', count(bundlesDue)],
     ['work done', count(jobs)],
     ['blobs removed', count(blobsRemoved)],
     ['rows removed', count(rowsRemoved)],
-  ]);
+  ] as const;

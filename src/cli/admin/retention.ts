@@ -7,7 +7,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option } from '../shared/options/option.ts';
 import { parseParameter } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { alignFacts, writeFacts, writeProduct } from '../shared/output/product.ts';
+import { writeCounts } from '../shared/output/product.ts';
 
 const NEVER = 'never';
 const RULE = option(
@@ -40,7 +40,7 @@ export const defineRetention = (command: CliCommand, cli: Cli): CliCommand =>
         return admin.setRetention({ ...before, ...Object.fromEntries(changes) });
       });
       const facts = retentionKinds.map((kind) => [kind, String(rules[kind] ?? NEVER)] as const);
-      await writeFacts(cli, { kind: 'retention', rules }, facts);
+      await writeCounts(cli, { kind: 'retention', rules }, facts);
     })
     .examples({
       'keep operations for a quarter, and conversations for a year':
@@ -60,12 +60,11 @@ export const definePrune = (command: CliCommand, cli: Cli): CliCommand =>
       const rows = await withAdmin(cli, options, ({ admin, store }) =>
         dryRun ? prune({ store, now }, { signal, dryRun }) : admin.prune({ signal }),
       );
-      const lines = Object.entries({
-        ...rows,
-        [dryRun ? 'to remove at least' : 'removed']: countPruned(rows),
-      });
-      const text = alignFacts(lines.map(([kind, number]) => [kind, count(number)]));
-      await writeProduct(cli, { kind: 'pruned', dryRun, rows }, text);
+      const total = { [dryRun ? 'to remove at least' : 'removed']: countPruned(rows) };
+      const counts = Object.entries({ ...rows, ...total }).map(
+        ([kind, number]) => [kind, count(number)] as const,
+      );
+      await writeCounts(cli, { kind: 'pruned', dryRun, rows }, counts);
     })
     .examples({
       'what the rules would remove': 'drillproof admin prune --dry-run',

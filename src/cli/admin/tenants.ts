@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import { count, isoTime } from '../../bytes/text/wording.ts';
+import { isoTime, countNoun } from '../../bytes/text/wording.ts';
 import { MAX_SESSION_TTL_MS } from '../../contract/resources/session.ts';
 import { type Permission, permissions } from '../../contract/operations/operations.ts';
 import type { IssuedToken } from '../../server/admin/tenants.ts';
@@ -9,7 +9,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseTime, parseNumberBetween } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
-import { alignFacts, formatTable, writeFacts, writeProduct, writeList } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 const DEFAULT_PERMISSIONS: readonly Permission[] = ['evidence.read', 'build.read'];
 
@@ -201,7 +201,7 @@ export const defineTokenList = (command: CliCommand, cli: Cli): CliCommand =>
         ]);
         const lines = formatTable(['TOKEN', 'NAME', 'STATE', 'LAST USED', 'PROJECTS', 'PERMISSIONS'], cells);
         const text = lines === '' ? 'The organization has no tokens.\n' : lines;
-        await writeList(cli, { kind: 'tokens', tokens }, text);
+        await writeProduct(cli, { kind: 'tokens', tokens }, text, countNoun(tokens.length, 'token'));
       },
     )
     .examples({ 'who can read': 'drillproof admin token list --organization org_0123456789ab' });
@@ -236,7 +236,7 @@ export const defineTokenRevoke = (command: CliCommand, cli: Cli): CliCommand =>
         const { revoked } = await withAdmin(cli, options, ({ admin }) =>
           admin.revokeTokens({ organizationId }),
         );
-        const text = `revoked ${count(revoked)} ${revoked === 1 ? 'token' : 'tokens'} of ${organizationId}\n`;
+        const text = `revoked ${countNoun(revoked, 'token')} of ${organizationId}\n`;
         await writeProduct(cli, { kind: 'tokens-revoked', organizationId, revoked }, text);
       }
     })

@@ -27,7 +27,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseDigest, parseNumberBetween, parseTime, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { alignFacts, formatTable, readToolName, writeList, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, formatTable, readToolName, writeProduct } from '../shared/output/product.ts';
 
 const PLACE = 'folder or s3://bucket/prefix of mirrors';
 
@@ -202,16 +202,17 @@ async function list(cli: Cli, place: string, { at }: OptionsOf<typeof LIST>): Pr
     ],
   );
   const held = exports.filter(({ state }) => state === 'held');
+  const total = `${countNoun(held.length, 'export')}, ${size(held.reduce((sum, { bytes }) => sum + bytes, 0))}`;
   const lines = alignFacts([
     ['archive', place],
-    ['held', `${countNoun(held.length, 'export')}, ${size(held.reduce((sum, { bytes }) => sum + bytes, 0))}`],
+    ['held', total],
     ['line', `${count(inventory.number)}, written ${isoTime(inventory.atMs)}`],
     ['head', inventory.head],
     ['known', acknowledged.length === 0 ? undefined : countNoun(acknowledged.length, 'acknowledged fault')],
   ]);
   const table = formatTable(['EXPORT', 'STATE', 'MIRRORED', 'LAST READ', 'FILES', 'SIZE', 'MANIFEST'], rows);
   const json = { kind: 'archive.listed', place, ...describeHead(inventory), exports, acknowledged };
-  await writeList(cli, json, `${lines}${table}`);
+  await writeProduct(cli, json, `${lines}${table}`, `held  ${total}`);
 }
 
 async function verify(

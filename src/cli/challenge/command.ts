@@ -21,7 +21,7 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { AS_OF, parseDigest, STANDARD, TRUST_STORE } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
-import { alignFacts, formatTable, writeFacts, writeList, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 const LEDGER = option('--ledger <file>', 'ledger of challenges, one line for each').required();
 
@@ -126,7 +126,13 @@ async function issue(cli: Cli, options: OptionsOf<typeof ISSUE>): Promise<void> 
 
 async function list(cli: Cli, path: string): Promise<void> {
   const ledger = verifyLedger(await readEvidenceInput(path, MAX_LEDGER_BYTES, cli), { asOfMs: cli.now() });
-  await writeList(cli, { ...ledger, verdict: 'not_checked', findings: [] }, formatChallenges(ledger));
+  const line = countNoun(ledger.challenges.length, 'challenge');
+  await writeProduct(
+    cli,
+    { ...ledger, verdict: 'not_checked', findings: [] },
+    formatChallenges(ledger),
+    line,
+  );
 }
 
 async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>): Promise<void> {

@@ -35,7 +35,7 @@ import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { alignFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, selectText } from '../shared/output/product.ts';
 
 const CREATE = [
   ...STANDARD,
@@ -117,7 +117,9 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: OptionsOf<typ
     ...defined({ threshold }),
   });
   const look = describeLook(cli, cli.stdout);
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : renderers.text(report, look));
+  await cli.stdout.write(
+    cli.format === 'json' ? stableJson(report) : selectText(cli, renderers.text(report, look)),
+  );
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }
 

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../bytes/text/wording.ts';
+import { didYouMean, countNoun } from '../../bytes/text/wording.ts';
 import { catalogue, type Code, codeEntry } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
 import { stableJson } from '../../report/json.ts';
@@ -10,7 +10,7 @@ import { option } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../exit.ts';
-import { alignFacts } from '../shared/output/product.ts';
+import { alignFacts, selectText } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
@@ -29,7 +29,10 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
             `"${name}" cannot be combined with a list`,
             'Name a code or check, or ask for a list.',
           );
-        await cli.stdout.write(name === undefined ? formatList(checks, cli) : formatExplanation(name, cli));
+        const text = name === undefined ? formatList(checks, cli) : formatExplanation(name, cli);
+        const total = checks ? countNoun(CHECK_IDS.length, 'check') : countNoun(CODES.length, 'code');
+        const line = name === undefined ? total : text.replace(/\n +(.*)[^]*/, ': $1');
+        await cli.stdout.write(cli.format === 'json' ? text : selectText(cli, text, line));
       },
     )
     .examples({

@@ -16,7 +16,7 @@ import { quoteShellWord } from '../../report/printable.ts';
 import { type ReadDocuments, readExportDocuments, withEvidence } from '../shared/input/input.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
-import { writeProduct, writeList } from '../shared/output/product.ts';
+import { writeProduct } from '../shared/output/product.ts';
 import { describeExport, describePart, formatSignatureFiles, type SignatureFiles } from './output.ts';
 import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -70,7 +70,7 @@ const inspect = (cli: Cli, path: string, options: InspectOptions): Promise<void>
     if (options.exportSignature === true) return writeSignature(cli, path, subject, options);
     const { product, text } =
       subject.kind === 'part' ? describePart(subject.documents) : describeExport(subject.documents);
-    return writeList(cli, product, text);
+    return writeProduct(cli, product, text);
   });
 
 async function readSubject(

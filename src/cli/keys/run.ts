@@ -18,7 +18,7 @@ import { withFileName, readInput } from '../shared/input/input.ts';
 import { readTrustFile } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { checkOutputFile, writeOutputFile } from '../shared/output/output-file.ts';
-import { writeFacts, writeList } from '../shared/output/product.ts';
+import { writeFacts, writeProduct } from '../shared/output/product.ts';
 import type { AddOptions, GenerateOptions, Moment, RevokeOptions, SetOptions } from './options.ts';
 import { describeAlias, findOtherCompromise, formatCompromise, formatKeys } from './output.ts';
 import {
@@ -326,7 +326,7 @@ export async function list(cli: Cli, path: string): Promise<void> {
     return { ...jwk, ...(other && { compromisedAs: { issuer: other.issuer, kid: other.keyId } }) };
   });
   const product = { kind: 'trust-store', fingerprint: store.fingerprint, keys, ...defined({ certificates }) };
-  await writeList(cli, product, formatKeys(store));
+  await writeProduct(cli, product, formatKeys(store), countNoun(keys.length, 'key'));
 }
 
 /** Sorts keys by the begin of their periods, then by the end. Those without a begin are first, without an end last. */

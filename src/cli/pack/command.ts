@@ -7,7 +7,7 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { FORCE, STANDARD } from '../shared/options/options.ts';
 import { signingOptions, readSigning } from '../shared/input/signing.ts';
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { abortable } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
@@ -16,7 +16,7 @@ import { buildExample } from '../shared/input/example.ts';
 import { readFileBytes } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes, writeOutputFile, writeOutputFolder } from '../shared/output/output-file.ts';
-import { alignFacts, writeProduct } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, writeWritten } from '../shared/output/product.ts';
 import { listFilesBelow, findMediaType, readRunFile, type RunFile } from './input.ts';
 
 const PACK = [
@@ -183,5 +183,7 @@ async function writeExample(cli: Cli, folder: string): Promise<void> {
   await writeOutputFolder(folder, async (made) => {
     for (const [name, text] of Object.entries(EXAMPLE_OBJECTS)) await writeFile(join(made, name), text);
   });
-  await writeOutputFile(cli, `${resolve(folder)}.json`, run);
+  const file = `${resolve(folder)}.json`;
+  await writeOutputFile(cli, file, run);
+  await writeWritten(cli, relative('.', file), `describes the run in ${folder}`);
 }

@@ -1,4 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
+import { countNoun } from '../../bytes/text/wording.ts';
 import { detectSyntax, findRule } from '../../policy/resolve.ts';
 import {
   type Doubt,
@@ -14,19 +15,19 @@ import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { formatWaived } from '../../policy/waivers.ts';
-import { type Cli, printNote, describeLook } from '../cli.ts';
+import { type Cli, describeLook } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { caFileOption, FORCE, QUIET, STANDARD } from '../shared/options/options.ts';
 import { EXIT } from '../exit.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { alignFacts, writeProduct, writeList } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, writeWritten } from '../shared/output/product.ts';
 import { openPolicy } from '../shared/input/policy.ts';
 import { DIFF, diffPolicies } from './diff.ts';
 import { test, TEST } from './run.ts';
 import { wrapLabel, type Page, sections } from '../../report/text/page.ts';
 import { pageOf } from '../../report/text/text.ts';
-import { escapeText } from '../../report/printable.ts';
+import { escapeText, quoteShellWord } from '../../report/printable.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -54,8 +55,8 @@ export function defineCommand(policy: CliCommand, cli: Cli): void {
       const { json, force = false } = options;
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
       await writeBytes(cli, file, [Buffer.from(inJson ? jsonTemplate() : yamlTemplate())], { force });
-      if (file !== '-')
-        await printNote(cli, `${file} is the default policy; edit it, then drillproof policy check ${file}`);
+      const next = `edit it, then drillproof policy check ${quoteShellWord(file)}`;
+      if (file !== '-') await writeWritten(cli, file, `is the default policy; ${next}`);
     })
     .examples({
       'YAML with a comment for every rule': 'drillproof policy init policy.yaml',
@@ -161,10 +162,11 @@ async function explain(cli: Cli, file: string | undefined, options: ReadOptions)
     waivers: layer.waivers ?? [],
   }));
   const page = pageOf(describeLook(cli, cli.stdout));
-  await writeList(
+  await writeProduct(
     cli,
     { kind: 'policy-words', name, digest, sources, policies, unasked: listMissingRules(layers) },
     formatPolicyWords(page, policy, cli.now()),
+    `${escapeText(name)}: ${countNoun(policies.flatMap(({ rules }) => rules).length, 'rule')}`,
   );
 }
 

@@ -40,6 +40,7 @@ export async function test(cli: Cli, file: string, cases: string, options: TestO
     cli,
     { kind: 'policy-test', policy: policy.name, digest: policy.digest, cases: reports, failed },
     formatTests(reports, failed),
+    formatTotal(reports, failed),
   );
   cli.exitCode = failed === 0 ? EXIT.pass : EXIT.bad;
 }
@@ -119,6 +120,9 @@ const formatTests = (reports: readonly CaseReport[], failed: number): string =>
       ...differences.map((difference) => `       - ${escapeText(difference)}`),
     ]),
     '',
-    `${reports.length - failed} of ${reports.length} cases hold`,
+    formatTotal(reports, failed),
     '',
   ].join('\n');
+
+const formatTotal = ({ length }: readonly CaseReport[], failed: number): string =>
+  `${length - failed} of ${length} cases hold`;

@@ -8,7 +8,7 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseDigest, STANDARD } from '../shared/options/options.ts';
 import { EXIT, type ExitCode, worstExit } from '../exit.ts';
-import { writeProduct, alignFacts, formatTable, writeList } from '../shared/output/product.ts';
+import { writeProduct, alignFacts, formatTable } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { evidenceExportIdSchema } from '../../contract/scalars.ts';
@@ -76,7 +76,8 @@ const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
 
 async function verify(cli: Cli, path: string, options: ReceiptsOptions): Promise<void> {
   const mirrors = await verifyMirrorReceipts(cli, path, options);
-  await writeProduct(cli, { kind: 'receipts.verified', mirrors }, formatVerified(mirrors));
+  const line = mirrors.length > 1 ? formatReceiptTotals(mirrors) : undefined;
+  await writeProduct(cli, { kind: 'receipts.verified', mirrors }, formatVerified(mirrors), line);
   cli.exitCode = worstExit(mirrors.map(({ report }) => EXITS[report.verdict]));
 }
 
@@ -87,7 +88,8 @@ async function list(cli: Cli, path: string): Promise<void> {
     ...defined({ evidenceExportId, head }),
     receipts,
   }));
-  await writeList(cli, { kind: 'receipts.listed', mirrors: items }, formatReceipts(mirrors));
+  const line = `${countNoun(items.length, 'mirror')}, ${countNoun(items.flatMap((item) => item.receipts).length, 'receipt')}`;
+  await writeProduct(cli, { kind: 'receipts.listed', mirrors: items }, formatReceipts(mirrors), line);
   if (mirrors.every(({ report }) => report.receipts.length === 0)) cli.exitCode = EXIT.unchecked;
 }
 
@@ -235,9 +237,10 @@ and pass it with --expect-head DIGEST when you verify the mirror again.
 function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(isUnsound(a)) - Number(isUnsound(b)));
   const each = last.map(formatMirrorReceipts).join('\n');
-  const all = mirrors.map(({ report }) => report);
-  const alone = all.every(({ findings }) => findings.some(({ code }) => code === 'receipt.ALONE'));
-  return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(all)}` : ''}${alone ? '' : TAIL}`;
+  const alone = mirrors.every(({ report: { findings } }) =>
+    findings.some(({ code }) => code === 'receipt.ALONE'),
+  );
+  return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(mirrors)}\n` : ''}${alone ? '' : TAIL}`;
 }
 
 const isUnsound = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';
@@ -260,10 +263,10 @@ function formatMirrorReceipts({ path, report }: MirrorReceipts): string {
   return `${lines}${notes.join('')}${formatTable(['', 'CODE', 'WHERE', 'WHAT'], rows)}`;
 }
 
-function formatReceiptTotals(reports: readonly ReceiptsReport[]): string {
+function formatReceiptTotals(mirrors: readonly MirrorReceipts[]): string {
   const countVerdict = (verdict: ReceiptsReport['verdict']): string =>
-    count(reports.filter((report) => report.verdict === verdict).length);
-  return `${countNoun(reports.length, 'mirror')}: ${countVerdict('sound')} sound, ${countVerdict('broken')} broken, ${countVerdict('unread')} unread, ${countVerdict('none')} without receipts\n`;
+    count(mirrors.filter(({ report }) => report.verdict === verdict).length);
+  return `${countNoun(mirrors.length, 'mirror')}: ${countVerdict('sound')} sound, ${countVerdict('broken')} broken, ${countVerdict('unread')} unread, ${countVerdict('none')} without receipts`;
 }
 
 const formatReceipts = (mirrors: readonly MirrorReceipts[]): string =>

@@ -1,3 +1,4 @@
+import { countNoun } from '../../bytes/text/wording.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import { stableJson } from '../../report/json.ts';
@@ -18,7 +19,7 @@ import { AS_OF, FORCE, parseDigest, TRUST_STORE } from '../shared/options/option
 import { REPORT_OUTPUT } from '../shared/input/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
-import { alignFacts, formatTable } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeWritten } from '../shared/output/product.ts';
 import { readTimestamps } from '../shared/input/timestamps.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
@@ -42,7 +43,7 @@ export const HISTORY = [
   AS_OF,
   FORCE,
   option('--json', 'print errors as JSON'),
-  option('-q, --quiet', 'print errors only'),
+  option('-q, --quiet', 'print one line'),
 ];
 
 export async function verifyChain(
@@ -116,6 +117,7 @@ export async function showHistory(
   const page = renderHistoryPage(entries, { asOfMs: asOf, draw, ...defined({ trust, chain }) });
   cli.exitCode = chain === undefined ? EXIT.pass : EXIT_OF_SIGNED[chain.verdict];
   await writeBytes(cli, file, [Buffer.from(page)], { force });
+  if (file !== '-') await writeWritten(cli, file, `shows ${countNoun(names.length, 'report')}`);
 }
 
 type Opened = OpenedReport & { readonly name: string; readonly bytes: Uint8Array };

@@ -11,7 +11,7 @@ import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { type RemoteOptions, remoteOptions, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
-import { formatTable, writeList } from '../shared/output/product.ts';
+import { formatTable, writeProduct } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 
@@ -50,7 +50,7 @@ async function listReports(cli: Cli, what: string, options: RemoteOptions): Prom
     shortId(archive.digest),
   ]);
   const heading = ['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'];
-  await writeList(cli, { kind: 'local-reports', items }, listText(heading, rows));
+  await writeItems(cli, items, heading, rows);
 }
 
 /**
@@ -106,8 +106,15 @@ function assertExpected(
 const mismatchError = (message: string): TransportError =>
   new TransportError('transport.ANSWER_MISMATCH', message);
 
-const listText = (heading: readonly string[], rows: readonly (readonly string[])[]): string =>
-  rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
+const writeItems = (
+  cli: Cli,
+  items: readonly object[],
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): Promise<void> => {
+  const text = rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
+  return writeProduct(cli, { kind: 'local-reports', items }, text, countNoun(rows.length, 'local report'));
+};
 
 async function listLocalReports(cli: Cli, path: string): Promise<void> {
   const { readExportDocuments, withEvidence } = await import('../shared/input/input.ts');
@@ -124,6 +131,6 @@ async function listLocalReports(cli: Cli, path: string): Promise<void> {
       row.path,
     ]);
     const heading = ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'];
-    await writeList(cli, { kind: 'local-reports', items }, listText(heading, rows));
+    await writeItems(cli, items, heading, rows);
   });
 }

@@ -2,6 +2,7 @@ import { closeAfter } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import type { OperationError } from '../../contract/resources/operation.ts';
 import { DrillproofError } from '../../errors.ts';
+import { countNoun } from '../../bytes/text/wording.ts';
 import { escapeText } from '../../report/printable.ts';
 import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { createAdmin } from '../../server/admin/admin.ts';
@@ -20,7 +21,7 @@ import { buildExample, HASH } from '../shared/input/example.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option } from '../shared/options/option.ts';
 import { parseNumberBetween, STANDARD } from '../shared/options/options.ts';
-import { writeList } from '../shared/output/product.ts';
+import { writeProduct } from '../shared/output/product.ts';
 
 const TEST = [
   ...STANDARD,
@@ -36,8 +37,10 @@ export function defineCommand(runner: CliCommand, cli: Cli): void {
     .argument('<path>', 'module, or folder with runner.json')
     .perform(TEST, async ({ timeout }, path: string) => {
       const trials = await tryRunner(cli, await loadRunner(path, cli.env), timeout * 1_000);
-      await writeList(cli, { kind: 'runner-test', trials }, trials.map(formatTrial).join(''));
-      if (trials.some(({ state }) => state === 'failed')) cli.exitCode = EXIT.bad;
+      const passed = trials.filter(({ state }) => state === 'passed').length;
+      const line = `${passed} of ${countNoun(trials.length, 'job')} passed`;
+      await writeProduct(cli, { kind: 'runner-test', trials }, trials.map(formatTrial).join(''), line);
+      if (passed < trials.length) cli.exitCode = EXIT.bad;
     })
     .examples(examples)
     .addHelpText('after', '\nExit codes: 0 every job succeeded, 1 otherwise, 2 the runner cannot be loaded.');

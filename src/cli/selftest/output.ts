@@ -4,7 +4,7 @@ import { stableJson } from '../../report/json.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { formatTable } from '../shared/output/product.ts';
+import { formatTable, selectText } from '../shared/output/product.ts';
 
 const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
   passed: EXIT.pass,
@@ -17,10 +17,13 @@ const HEADING = ['kind', 'cases', 'ways', 'passed', 'failed', 'unsupported', 'no
 
 export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<void> {
   cli.exitCode = EXITS[report.verdict];
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : formatSelftest(report));
+  const { verdict, total } = report;
+  const line = `${verdict.replace('_', ' ')}: ${formatTotals(total)}`;
+  const text = selectText(cli, `${formatSelftest(report)}${line}\n`, line);
+  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : text);
 }
 
-function formatSelftest({ kinds, failures, total, verdict }: SelftestReport): string {
+function formatSelftest({ kinds, failures }: SelftestReport): string {
   const rows = kinds.map((row) =>
     [row.kind, row.cases, row.ways.length, row.passed, row.failed, row.unsupported, row.notRun].map(String),
   );
@@ -29,7 +32,7 @@ function formatSelftest({ kinds, failures, total, verdict }: SelftestReport): st
     formatTable(HEADING, rows),
     ...failures.slice(0, MAX_FAILURES).map(failureText),
     omitted > 0 ? `\nand ${count(omitted)} more; --json has all of them\n` : '',
-    `\n${verdict.replace('_', ' ')}: ${formatTotals(total)}\n`,
+    '\n',
   ].join('');
 }
 

@@ -6,7 +6,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { modelTiers } from '../../contract/resources/authoring.ts';
 import { typeDocument } from '../../evidence/document.ts';
-import { escapeText } from '../../report/printable.ts';
+import { escapeText, quoteShellWord } from '../../report/printable.ts';
 import { createOidc, oidcSchema, type VerifyIdentity } from '../../server/http/oidc.ts';
 import { createServer } from '../../server/server.ts';
 import { listen } from '../../server/listen.ts';
@@ -139,7 +139,7 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
 }
 
 const formatDataOption = ({ folders }: Stores['places'], data: string): string =>
-  folders.includes(data) ? ` --data ${escapeText(data)}` : '';
+  folders.includes(data) ? ` --data ${escapeText(quoteShellWord(data))}` : '';
 
 const DAY_S = 86_400;
 

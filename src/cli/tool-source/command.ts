@@ -12,6 +12,7 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { FORCE, remoteOptions, STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
+import { selectText } from '../shared/output/product.ts';
 
 const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
@@ -66,7 +67,8 @@ async function run(
   cli.exitCode = exitOfVerdict(report.verdict, lock === undefined);
   if (cli.exitCode === 0) await save(cli, bytes, options);
   const to = options.source === '-' ? cli.stderr : cli.stdout;
-  await to.write(renderers[cli.format](report, describeLook(cli, to)));
+  const text = renderers[cli.format](report, describeLook(cli, to));
+  await to.write(cli.format === 'json' ? text : selectText(cli, text));
 }
 
 async function readResource(

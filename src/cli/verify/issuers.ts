@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../report/printable.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { readPartDocuments } from '../../evidence/bundle/part.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -29,12 +30,12 @@ export async function refuseMissingIssuer(cli: Cli, path: string | undefined, { 
   if (issuer === undefined) throw usageError(problem, formatAdvice(spec, claims));
   throw usageError(
     problem,
-    `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${spec.file},issuer=${PLAIN.test(issuer) ? issuer : 'NAME'}`,
+    `The evidence claims that this key belongs to the issuer ${JSON.stringify(issuer)}. Confirm that with the issuer, not with the evidence, then pass --key ${quoteShellWord(spec.file)},issuer=${PLAIN.test(issuer) ? issuer : 'NAME'}`,
   );
 }
 
 function formatAdvice({ file }: KeySpec, claims: readonly Claim[]): string {
-  const pass = `pass --key ${file},issuer=NAME`;
+  const pass = `pass --key ${quoteShellWord(file)},issuer=NAME`;
   const [claim] = claims;
   if (claim === undefined) return `Ask the owner of the key for the issuer, then ${pass}.`;
   const { issuer, keyId } = claim;
@@ -57,7 +58,7 @@ export async function refuseWrongIssuer(
       continue;
     throw usageError(
       `wrong issuer: --key ${spec.file} names ${JSON.stringify(spec.issuer)}, and the evidence names ${JSON.stringify(issuers[0])} for the same key${markLookalikes(spec.issuer ?? '', issuers[0])}`,
-      `Confirm the issuer with the owner of the key, not with the evidence, then pass --key ${spec.file},issuer=NAME.`,
+      `Confirm the issuer with the owner of the key, not with the evidence, then pass --key ${quoteShellWord(spec.file)},issuer=NAME.`,
     );
   }
 }

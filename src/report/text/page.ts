@@ -49,11 +49,11 @@ export type Section = { readonly title: string; readonly lines: readonly string[
  * Breaks text into lines of at most `width` cells, between words where possible. Without this, a long word would wrap
  * to the first column of the terminal, where it could pass for a line of ours.
  */
-export function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number, words = text.split(' ')): string[] {
   if (width === Infinity) return [text];
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     const joined = line === '' ? word : `${line} ${word}`;
     if (columnsOf(joined) <= width) {
       line = joined;
@@ -117,17 +117,19 @@ export const foldLines = (text: string, width: number): string =>
 function foldLine(line: string, width: number): string {
   const [indent = ''] = /^ */.exec(line) ?? [];
   const text = line.slice(indent.length);
-  const fold = (end: string): readonly string[] =>
-    wrap(text, width - indent.length - FOLD_INDENT - end.length);
+  const room = width - indent.length - FOLD_INDENT;
   // A shell joins the lines of a command only after backslashes, and not within a word.
-  const command = fold(CONTINUED);
-  const end = OUR_COMMAND.test(text) && command.join(' ') === text ? CONTINUED : '';
-  const [first = '', ...rest] = end === '' ? fold('') : command;
+  const command = OUR_COMMAND.test(text)
+    ? wrap(text, room - CONTINUED.length, text.match(SHELL_WORD) ?? [])
+    : [];
+  const end = command.join(' ') === text ? CONTINUED : '';
+  const [first = '', ...rest] = end === '' ? wrap(text, room) : command;
   return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join(`${end}\n`);
 }
 
 const CONTINUED = ' \\';
-const OUR_COMMAND = /^drillproof [^'"]*$/;
+const OUR_COMMAND = /^(?:drillproof|openssl|unzip|cat|aws s3|\(cd) /;
+const SHELL_WORD = /(?:'[^']*'|\\.|[^ ])+/g;
 
 export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);

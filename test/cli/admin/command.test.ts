@@ -31,6 +31,18 @@ it('admin import lists each resource of a file, then of standard input as unchan
   expect(JSON.parse(again.stdout)).toMatchObject({ kind: 'imported', resources });
 });
 
+it.each([
+  [`import ${EXAMPLE}`, '4 resources'],
+  ['token list --organization org_0123456789ab', '0 tokens'],
+  ['check', 'blobs 0, 0 bytes, intact 0, wrong 0, orphans 0, awaiting removal 0'],
+  ['retention', expect.stringMatching(/^operations never, .*, tokens never$/)],
+  ['prune', expect.stringMatching(/^runs 0, .*, removed 0$/)],
+  ['sweep', 'past deadline 0, bundles due 0, work done 0, blobs removed 0, rows removed 0'],
+])('admin %s --quiet prints one line with the totals', async (line, expected) => {
+  await createProject();
+  expect((await admin(`${line} --quiet`)).stdout.split('\n')).toEqual([expected, '']);
+});
+
 it('admin import reports every fault of a file with its JSON pointer and exit code', async () => {
   await admin('org create --name Acme');
   const text = await expectResult(admin(`import ${EXAMPLE}`), 2);

@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../../report/printable.ts';
 import { stat } from 'node:fs/promises';
 import { digestAccess, digestOf } from '../../../bytes/hash.ts';
 import { parseJson } from '../../../bytes/json/parse.ts';
@@ -46,7 +47,10 @@ export async function readReportFacts(
   const metadata = spec.meta === undefined ? undefined : await readReportMetadata(cli, spec.meta);
   const projectId = spec.project ?? onlyProject;
   if (projectId === undefined) {
-    throw usageError(`the project of ${spec.file} is unknown`, `Write --report ${spec.file},project=ID.`);
+    throw usageError(
+      `the project of ${spec.file} is unknown`,
+      `Write --report ${quoteShellWord(spec.file)},project=ID.`,
+    );
   }
   return closeAfter(await openFile(spec.file), async (access) => {
     const { digest, bytes } = await digestAccess(access);

@@ -1,3 +1,4 @@
+import { quoteShellWord } from '../../../report/printable.ts';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { DrillproofError } from '../../../errors.ts';
@@ -40,7 +41,7 @@ export async function readTrustFile(cli: Cli, file: string): Promise<TrustStore>
   if (detectKind(bytes) === 'key')
     throw usageError(
       `${file} is a single key, and --trust needs a trust store`,
-      `Pass it with --key ${file},issuer=NAME, or add it to a store with "drillproof keys add".`,
+      `Pass it with --key ${quoteShellWord(file)},issuer=NAME, or add it to a store with "drillproof keys add".`,
     );
   return parseTrustFile(file, bytes);
 }
@@ -71,12 +72,12 @@ async function readTrustedKeys(cli: Cli, { file, issuer, keyId }: KeySpec): Prom
   if (detectKind(bytes) === 'store')
     throw usageError(
       `${file} is a trust store, and --key needs a public key`,
-      `Pass it with --trust ${file}.`,
+      `Pass --trust ${quoteShellWord(file)} instead.`,
     );
   if (issuer === undefined)
     throw usageError(
       `--key ${file} does not name the issuer of the key`,
-      `Ask the owner of the key for the issuer, then pass --key ${file},issuer=NAME.`,
+      `Ask the owner of the key for the issuer, then pass --key ${quoteShellWord(file)},issuer=NAME.`,
     );
   const keys = withFileName(file, () => readVerifyingKeys(bytes));
   if (keyId !== undefined && keys.length > 1)

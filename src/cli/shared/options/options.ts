@@ -61,7 +61,7 @@ export const parseKeySpec = (value: string): KeySpec => parseFileSpec(value, ['i
 
 export const QUIET = [
   option('--json', 'short for --format json'),
-  option('-q, --quiet', 'print one line, or a list: no progress, no notes'),
+  option('-q, --quiet', 'print one line: a verdict, an id or a total'),
 ];
 
 /** The options of every command without other formats. */

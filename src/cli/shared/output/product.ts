@@ -6,26 +6,25 @@ import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
 import type { Run } from '../../../verify/report.ts';
 
-/** Writes the result of a command: these members as JSON, or the text, of which --quiet leaves the first line. */
-export const writeProduct = (
+/** Writes the result of a command: these members as JSON, or the text, of which --quiet leaves `line`. */
+export async function writeProduct(
   cli: Cli,
   json: Readonly<Record<string, unknown>>,
   text: string,
-): Promise<void> => writeList(cli, json, selectText(cli, text));
-
-/** `writeProduct` of a result that is a list or a description, which --quiet leaves as it is. */
-export async function writeList(
-  cli: Cli,
-  json: Readonly<Record<string, unknown>>,
-  text: string,
+  line?: string,
 ): Promise<void> {
   if (cli.format === 'json') await cli.stdout.write(stableJson({ schemaVersion: 1, ...json }));
-  else await writeFolded(cli.stdout, text);
+  else await writeFolded(cli.stdout, selectText(cli, text, line));
 }
 
-/** A result as text: with --quiet its first line. */
-export const selectText = ({ quiet }: Cli, text: string): string =>
-  quiet ? text.replace(/\n[^]+$/, '\n') : text;
+/** Prints what a file contains that was written, for people only: with --json, the file is the result. */
+export async function writeWritten(cli: Cli, file: string, what: string): Promise<void> {
+  if (cli.format === 'text') await writeFolded(cli.stdout, `${escapeText(`${file} ${what}`)}\n`);
+}
+
+/** A result as text: with --quiet one line, by default its first. */
+export const selectText = ({ quiet }: Cli, text: string, line = text.replace(/\n[^]*$/, '')): string =>
+  quiet && text !== '' ? `${line}\n` : text;
 
 /** Formats escaped cells in aligned columns under a heading; empty without rows. */
 export function formatTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -49,6 +48,15 @@ export const writeFacts = (
   json: Readonly<Record<string, unknown>>,
   rows: Parameters<typeof alignFacts>[0],
 ): Promise<void> => writeProduct(cli, json, alignFacts(rows));
+
+/** `writeFacts` of numbers, which --quiet leaves in one line, and a table below them. */
+export const writeCounts = (
+  cli: Cli,
+  json: Readonly<Record<string, unknown>>,
+  rows: readonly (readonly [string, string])[],
+  table = '',
+): Promise<void> =>
+  writeProduct(cli, json, alignFacts(rows) + table, rows.map((row) => row.join(' ')).join(', '));
 
 export const readVersion = (): Promise<string> => packaging.version();
 
