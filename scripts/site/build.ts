@@ -80,6 +80,7 @@ const site = await Application.bootstrap({
   hideGenerator: true,
   searchInDocuments: true,
   searchInComments: true,
+  searchGroupBoosts: { Documents: 3 },
   logLevel: LogLevel.Error, // test/scripts/site.deep.test.ts checks the links
   validation: false,
 });
@@ -104,10 +105,12 @@ const FIRST = [
   '<a href="documents/formats_vectors.html">Test vectors</a>',
 ];
 const PANEL = '<div class="tsd-panel tsd-typography">';
+/** TypeDoc's title above the one of the README. */
+const TITLE = `<div class="tsd-page-title">\n<h1>drillproof</h1></div>\n${PANEL}`;
 const index = join(out, 'index.html');
 const home = readFileSync(index, 'utf8');
-if (!home.includes(PANEL)) throw new Error('the first page has no place for links');
-writeFileSync(index, home.replace(PANEL, `${PANEL}<p>${FIRST.join(' · ')}</p>`));
+if (!home.includes(TITLE)) throw new Error('the first page has no place for links');
+writeFileSync(index, home.replace(TITLE, `${PANEL}<p>${FIRST.join(' · ')}</p>`));
 
 /** A link to a folder, which a site of files does not have. */
 const FOLDER = /<a href="\.\.\/media\/([^"./]+)"[^>]*>(.*?)<\/a>/g;

@@ -249,7 +249,6 @@ it.each([
   'inspect quiet.zip',
   'keys list trust.json',
   'pack --example quiet-run',
-  'report show quiet-a.json --format html=quiet.html',
   'policy init quiet.yaml',
   'policy explain',
   'policy check quiet.yaml',

@@ -105,30 +105,11 @@ export const defineBuild = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({ 'a build': 'drillproof admin ingest build build.zip --project prj_0123456789ab' });
 
 const METADATA_HELP = `
-META.json contains the unchecked claims of the uploader:
-
-  {
-    "manifestDigest": "sha256:…",
-    "uploadedBy": "jane@example.com",
-    "createdAtMs": 1795262400000,
-    "summary": {
-      "runId": "run_local-1",
-      "drillId": "check-package",
-      "targetId": "web",
-      "reportedBuildHash": "sha256:…",
-      "reportedPackageLockHash": "sha256:…",
-      "seed": "1",
-      "reportedStatus": "completed",
-      "reportedVerdict": "passed",
-      "artifactCount": 3,
-      "expandedBytes": 1024,
-      "redacted": false
-    }
-  }`;
+docs/server/server.md has the form of the claims.`;
 
 const LOCAL_REPORT = [
   ...IN_PROJECT,
-  option('--metadata <file>', 'claims of its uploader, see below; - for standard input').required(),
+  option('--metadata <file>', 'claims of its uploader in JSON; - for standard input').required(),
 ];
 
 export const defineLocalReport = (command: CliCommand, cli: Cli): CliCommand =>

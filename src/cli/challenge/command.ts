@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { concatBytes } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { countNoun, isoTime } from '../../bytes/text/wording.ts';
-import { codeEntry } from '../../codes/catalogue.ts';
 import {
   type ChallengeLedger,
   MAX_LEDGER_BYTES,
@@ -21,7 +20,7 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { AS_OF, parseDigest, STANDARD, TRUST_STORE } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
-import { alignFacts, formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
+import { formatTable, writeFacts, writeProduct, formatFinding } from '../shared/output/product.ts';
 
 const LEDGER = option('--ledger <file>', 'ledger of challenges, one line for each').required();
 
@@ -142,16 +141,8 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
   const ledger = verifyLedger(bytes, { asOfMs, ...defined({ trust, expectLast }) });
   const { verdict, challenges, findings } = ledger;
   cli.exitCode = challenges.length === 0 ? EXIT.bad : EXIT_OF_SIGNED[verdict];
-  const problems = findings.map(({ code, subject, message, expected, actual }) =>
-    alignFacts([
-      [code, `${subject}: ${message}`],
-      ['expected', expected],
-      ['actual', actual],
-      ['to do', codeEntry(code).action],
-    ]),
-  );
   const head = `${verdict.toUpperCase().replace('_', ' ')} ledger of ${countNoun(challenges.length, 'challenge')}, last ${challenges.at(-1)?.digest ?? 'none'}\n`;
-  await writeProduct(cli, { ...ledger }, [head, ...problems].join(''));
+  await writeProduct(cli, { ...ledger }, head + findings.map(formatFinding).join(''));
 }
 
 const formatChallenges = ({ challenges }: ChallengeLedger): string =>

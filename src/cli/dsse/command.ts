@@ -18,7 +18,6 @@ import {
 } from '../../evidence/bundle/part.ts';
 import { readFile } from '../../evidence/source.ts';
 import { renderers } from '../../report/text/text.ts';
-import { stableJson } from '../../report/json.ts';
 import { encodeDsse, type DsseEnvelope } from '../../trust/dsse.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import { verifyDsse } from '../../verify/verify-dsse.ts';
@@ -35,7 +34,7 @@ import { requireTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT_OF_SIGNED } from '../exit.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { alignFacts, writeProduct, selectText } from '../shared/output/product.ts';
+import { alignFacts, writeProduct, writeReport } from '../shared/output/product.ts';
 
 const CREATE = [
   ...STANDARD,
@@ -116,10 +115,7 @@ async function verifyEnvelopeFile(cli: Cli, path: string, options: OptionsOf<typ
     ...(await readSubjectManifest(cli, subject)),
     ...defined({ threshold }),
   });
-  const look = describeLook(cli, cli.stdout);
-  await cli.stdout.write(
-    cli.format === 'json' ? stableJson(report) : selectText(cli, renderers.text(report, look)),
-  );
+  await writeReport(cli, report, renderers.text(report, describeLook(cli, cli.stdout)));
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }
 

@@ -1,7 +1,6 @@
 import { didYouMean, countNoun } from '../../bytes/text/wording.ts';
 import { catalogue, type Code, codeEntry } from '../../codes/catalogue.ts';
 import { isCode } from '../../codes/facts.ts';
-import { stableJson } from '../../report/json.ts';
 import { CHECK_IDS, type CheckId, isCheckId } from '../../verify/checks.ts';
 import { CHECK_TEXTS, checksOf, codesOf } from '../../verify/check-texts.ts';
 import type { Cli } from '../cli.ts';
@@ -10,7 +9,7 @@ import { option } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../exit.ts';
-import { alignFacts, selectText } from '../shared/output/product.ts';
+import { alignFacts, writeProduct } from '../shared/output/product.ts';
 
 const CODES = Object.keys(catalogue) as readonly Code[];
 
@@ -29,10 +28,8 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
             `"${name}" cannot be combined with a list`,
             'Name a code or check, or ask for a list.',
           );
-        const text = name === undefined ? formatList(checks, cli) : formatExplanation(name, cli);
-        const total = checks ? countNoun(CHECK_IDS.length, 'check') : countNoun(CODES.length, 'code');
-        const line = name === undefined ? total : text.replace(/\n +(.*)[^]*/, ': $1');
-        await cli.stdout.write(cli.format === 'json' ? text : selectText(cli, text, line));
+        const [json, text, line] = name === undefined ? listAll(checks) : explain(name);
+        await writeProduct(cli, json, text, line ?? text.replace(/\n +(.*)[^]*/, ': $1'));
       },
     )
     .examples({
@@ -62,18 +59,16 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['not_applicable', 'The check had nothing to examine.'],
 ]);
 
-function formatExplanation(name: string, cli: Cli): string {
-  const json = cli.format === 'json';
-  if (isCode(name))
-    return json ? stableJson({ schemaVersion: 1, kind: 'code', ...describeCode(name) }) : formatCode(name);
-  if (isCheckId(name))
-    return json ? stableJson({ schemaVersion: 1, kind: 'check', ...describeCheck(name) }) : formatCheck(name);
+type Answer = readonly [json: Readonly<Record<string, unknown>>, text: string, line?: string];
+
+function explain(name: string): Answer {
+  if (isCode(name)) return [{ kind: 'code', ...describeCode(name) }, formatCode(name)];
+  if (isCheckId(name)) return [{ kind: 'check', ...describeCheck(name) }, formatCheck(name)];
   const word = name.toLowerCase();
   const meaning = WORDS.get(word);
-  if (meaning !== undefined)
-    return json ? stableJson({ schemaVersion: 1, kind: 'word', word, meaning }) : `${word}\n  ${meaning}\n`;
+  if (meaning !== undefined) return [{ kind: 'word', word, meaning }, `${word}\n  ${meaning}\n`];
   const matches = CODES.filter((code) => removeNamespace(code) === name.toUpperCase());
-  if (matches.length === 1) return formatExplanation(matches[0]!, cli);
+  if (matches.length === 1) return explain(matches[0]!);
   const names = [...CODES, ...CHECK_IDS, ...WORDS.keys()];
   const hint = didYouMean(name, names) ?? didYouMean(name, names.map(removeNamespace));
   throw usageError(
@@ -131,14 +126,11 @@ const EXIT_WORDS = {
   [EXIT.interrupted]: 'interrupted',
 };
 
-function formatList(checks: boolean, cli: Cli): string {
-  if (cli.format === 'json') {
-    const all = { codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
-    return stableJson({ schemaVersion: 1, kind: 'codes', ...all });
-  }
-  return checks
-    ? CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`).join('')
-    : formatNamespaces();
+function listAll(checks: boolean): Answer {
+  const json = { kind: 'codes', codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
+  if (!checks) return [json, formatNamespaces(), countNoun(CODES.length, 'code')];
+  const lines = CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`);
+  return [json, lines.join(''), countNoun(CHECK_IDS.length, 'check')];
 }
 
 const formatNamespaces = (): string =>

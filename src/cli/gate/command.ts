@@ -3,12 +3,8 @@ import type { CliCommand } from '../shared/options/command.ts';
 import { GATE } from './options.ts';
 
 const MORE = `
-Only the policy and the keys that you name are used. The default policy
-requires: signed by a trusted key, every byte bound, the drill passed without
-contradicting itself, the list pinned or attested.
-
-Exit codes: 0 yes, 1 no, 2 wrong call or configuration, 3 could not tell or
-nothing to check, 130 interrupted.`;
+Only the policy and the keys that you name are used. "drillproof policy explain"
+describes the default policy. Only yes ends with 0.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

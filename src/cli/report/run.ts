@@ -1,6 +1,5 @@
 import { countNoun } from '../../bytes/text/wording.ts';
 import { defined } from '../../bytes/arguments.ts';
-import { codeEntry } from '../../codes/catalogue.ts';
 import { stableJson } from '../../report/json.ts';
 import {
   type ChainOptions,
@@ -19,7 +18,7 @@ import { AS_OF, FORCE, parseDigest, TRUST_STORE } from '../shared/options/option
 import { REPORT_OUTPUT } from '../shared/input/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
-import { alignFacts, formatTable, writeWritten } from '../shared/output/product.ts';
+import { formatTable, writeWritten, formatFinding } from '../shared/output/product.ts';
 import { readTimestamps } from '../shared/input/timestamps.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';
@@ -86,16 +85,12 @@ function formatChain({ verdict, reports, findings }: ReportChain): string {
     report === undefined ? 'not read' : `${report.kind} ${report.result}`,
     digest ?? '',
   ]);
-  const problems = findings.map(({ code, subject, path, message, expected, actual }) =>
-    alignFacts([
-      [code, `${subject}${path === undefined || path === subject ? '' : ` ${path}`}: ${message}`],
-      ['expected', expected],
-      ['actual', actual],
-      ['to do', codeEntry(code).action],
-    ]),
-  );
   const head = `${WORDS[verdict]} chain of ${reports.length} signed ${reports.length === 1 ? 'report' : 'reports'}\n`;
-  return [head, formatTable(['#', 'REPORT', 'SIGNED BY', 'RESULT', 'DIGEST'], rows), ...problems].join('');
+  return [
+    head,
+    formatTable(['#', 'REPORT', 'SIGNED BY', 'RESULT', 'DIGEST'], rows),
+    ...findings.map(formatFinding),
+  ].join('');
 }
 
 /** Writes a page about many reports. If reports are signed, their chain decides the exit code. */

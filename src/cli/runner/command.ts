@@ -42,8 +42,7 @@ export function defineCommand(runner: CliCommand, cli: Cli): void {
       await writeProduct(cli, { kind: 'runner-test', trials }, trials.map(formatTrial).join(''), line);
       if (passed < trials.length) cli.exitCode = EXIT.bad;
     })
-    .examples(examples)
-    .addHelpText('after', '\nExit codes: 0 every job succeeded, 1 otherwise, 2 the runner cannot be loaded.');
+    .examples(examples);
 }
 
 type Trial = {

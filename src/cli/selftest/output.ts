@@ -1,10 +1,9 @@
 import { count, countNoun } from '../../bytes/text/wording.ts';
 import { escapeText } from '../../report/printable.ts';
-import { stableJson } from '../../report/json.ts';
 import type { CaseResult, SelftestReport } from '../../selftest/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { formatTable, selectText } from '../shared/output/product.ts';
+import { formatTable, writeReport } from '../shared/output/product.ts';
 
 const EXITS: Readonly<Record<SelftestReport['verdict'], ExitCode>> = {
   passed: EXIT.pass,
@@ -19,8 +18,7 @@ export async function writeSelftest(cli: Cli, report: SelftestReport): Promise<v
   cli.exitCode = EXITS[report.verdict];
   const { verdict, total } = report;
   const line = `${verdict.replace('_', ' ')}: ${formatTotals(total)}`;
-  const text = selectText(cli, `${formatSelftest(report)}${line}\n`, line);
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : text);
+  await writeReport(cli, report, `${formatSelftest(report)}${line}\n`, line);
 }
 
 function formatSelftest({ kinds, failures }: SelftestReport): string {

@@ -4,10 +4,8 @@ import { VERIFY } from './options.ts';
 
 const MORE = `
 Nothing inside the evidence can add a key. The network is used only for s3://….
-
-Exit codes: 0 verified (or intact with --accept intact), 1 bad evidence or only
-intact, 2 wrong call or configuration, 3 could not be checked or nothing to
-check, 130 interrupted.`;
+"drillproof --help" has the exit codes; intact ends with 1, unless --accept
+intact is given.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

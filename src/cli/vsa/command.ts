@@ -4,13 +4,12 @@ import { readSummary } from '../../policy/vsa/read.ts';
 import { encodeDsse, parseDsse, signDsse } from '../../trust/dsse.ts';
 import { verifySummary } from '../../policy/vsa/verify.ts';
 import { renderSummaryReport } from '../../report/text/vsa.ts';
-import { stableJson } from '../../report/json.ts';
 import { type Cli, describeLook, printNote } from '../cli.ts';
 import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
 import { readSigning, signingOptions } from '../shared/input/signing.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
-import { selectText, writeProduct } from '../shared/output/product.ts';
+import { writeProduct, writeReport } from '../shared/output/product.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import {
@@ -112,9 +111,7 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
     }),
     ...defined({ threshold: options.threshold }),
   });
-  const look = describeLook(cli, cli.stdout);
-  const text = selectText(cli, renderSummaryReport(report, look));
-  await cli.stdout.write(cli.format === 'json' ? stableJson(report) : text);
+  await writeReport(cli, report, renderSummaryReport(report, describeLook(cli, cli.stdout)));
   cli.exitCode = EXIT_OF_SIGNED[report.verdict];
 }
 

@@ -84,7 +84,9 @@ it.each([
 
 it('--format html writes a page about an export, a decision, a scrub, a chain and many reports', async () => {
   const reports = '1.json 2.json 3.json 4.json --format html=all.html';
-  expect(await expectPass(`report ${reports} ${TRUST} --trust trust.json`)).toBe('');
+  expect(await expectPass(`report ${reports} ${TRUST} --trust trust.json`)).toBe(
+    'all.html shows 4 reports\n',
+  );
   const saved = await Promise.all(['1.html', '4.html', 'all.html'].map((name) => readFile(name, 'utf8')));
   const lines = [`gate ${EVIDENCE}`, `report verify 1.json ${TRUST}`, `verify ${EVIDENCE} absent`];
   const printed = await Promise.all(lines.map((line) => call(`${line} --format html`)));

@@ -1,10 +1,11 @@
+import { codeEntry } from '../../../codes/catalogue.ts';
 import { findLargest } from '../../../bytes/async.ts';
 import { columnsOf, padEnd, escapeText } from '../../../report/printable.ts';
 import { stableJson } from '../../../report/json.ts';
 import { describeOptions } from '../../../report/run.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
-import type { Run } from '../../../verify/report.ts';
+import type { Finding, Run } from '../../../verify/report.ts';
 
 /** Writes the result of a command: these members as JSON, or the text, of which --quiet leaves `line`. */
 export async function writeProduct(
@@ -21,6 +22,10 @@ export async function writeProduct(
 export async function writeWritten(cli: Cli, file: string, what: string): Promise<void> {
   if (cli.format === 'text') await writeFolded(cli.stdout, `${escapeText(`${file} ${what}`)}\n`);
 }
+
+/** Writes a report, which is complete as JSON, or its text, which is wrapped already. */
+export const writeReport = (cli: Cli, report: unknown, text: string, line?: string): Promise<void> =>
+  cli.stdout.write(cli.format === 'json' ? stableJson(report) : selectText(cli, text, line));
 
 /** A result as text: with --quiet one line, by default its first. */
 export const selectText = ({ quiet }: Cli, text: string, line = text.replace(/\n[^]*$/, '')): string =>
@@ -42,6 +47,15 @@ export function alignFacts(rows: readonly (readonly [string, string | undefined]
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
 }
+
+/** Formats a finding with what to do about it. */
+export const formatFinding = ({ code, subject, path, message, expected, actual }: Finding): string =>
+  alignFacts([
+    [code, `${subject}${path === undefined || path === subject ? '' : ` ${path}`}: ${message}`],
+    ['expected', expected],
+    ['actual', actual],
+    ['to do', codeEntry(code).action],
+  ]);
 
 export const writeFacts = (
   cli: Cli,
