@@ -15,9 +15,6 @@ async function main(): Promise<void> {
       `Node.js ${process.versions.node} is too old`,
       `Install Node.js ${OLDEST.join('.')} or later.`,
     );
-  const [, , command = ''] = process.argv;
-  // A mirror flushes many files at once, and parallel flushes share work. libuv reads the variable later.
-  if (command === 'mirror') process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { createInterruptSignal, createProcessCli } = await import('./process.ts');
   const { run } = await import('./run.ts');
   const cli = createProcessCli(createInterruptSignal());
