@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import type { OutputChunk } from 'rolldown';
 import { ENHANCE_REPORT } from '../src/report/html/script.ts';
 import { REPORT_CSS } from '../src/report/html/style.ts';
-import { writeNotices } from './notices.ts';
+import { bundle, sourcesOf, writeNotices } from './bundle.ts';
 
 const ZEROS = '0'.repeat(64);
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -30,8 +30,8 @@ export async function makePage(): Promise<{
   readonly sources: readonly string[];
 }> {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
-  const worker = await bundle('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
-  const main = await bundle(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker.code) });
+  const worker = await makeScript('src/web/worker/main.ts', { VERSION: JSON.stringify(version) });
+  const main = await makeScript(`${SOURCE}/main.ts`, { WORKER_CODE: JSON.stringify(worker.code) });
   const script = ENHANCE_REPORT + main.code;
   const style = REPORT_CSS + (await readFile(`${SOURCE}/page.css`, 'utf8'));
   const values = {
@@ -48,31 +48,23 @@ export async function makePage(): Promise<{
   return { page: page.replace(ZEROS, digestOf(page)), sources: [...worker.sources, ...main.sources] };
 }
 
-async function bundle(
-  entry: string,
+/** Bundles a script, whose text must not end the enclosing element. */
+async function makeScript(
+  input: string,
   define: Readonly<Record<string, string>>,
 ): Promise<{ readonly code: string; readonly sources: readonly string[] }> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    format: 'iife',
-    target: 'es2022',
-    platform: 'browser',
-    minifyWhitespace: true,
-    charset: 'ascii', // a worker from a Blob has no encoding of its own
-    legalComments: 'none',
-    logLevel: 'warning',
-    write: false,
-    define,
-    conditions: ['drillproof:source'],
-    metafile: true,
-  });
-  // Its text must not end the enclosing element.
-  const code = outputFiles[0]!.text
-    .trim()
-    .replaceAll('</script', String.raw`<\/script`)
-    .replaceAll('<!--', String.raw`<\!--`);
-  return { code, sources: Object.keys(metafile.inputs) };
+  const chunks = await bundle(
+    { input, platform: 'browser', transform: { target: 'es2022', define } },
+    { format: 'iife' },
+  );
+  const [{ code }] = chunks as [OutputChunk];
+  return {
+    code: code
+      .trim()
+      .replaceAll('</script', String.raw`<\/script`)
+      .replaceAll('<!--', String.raw`<\!--`),
+    sources: sourcesOf(chunks),
+  };
 }
 
 function policyOf(script: string, style: string, worker: string): string {

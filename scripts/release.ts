@@ -24,11 +24,11 @@ const isDryRun = values['dry-run'];
 const out = resolve(positionals[0] ?? 'release');
 const steps: string[] = [];
 
-/** Runs a program, prints its command line, and returns its output. */
-function run(program: string, ...words: readonly string[]): string {
-  const line = [program, ...words].join(' ');
-  steps.push(line);
-  console.log(`$ ${line}`);
+/** Runs a command line with further words, prints it, and returns its output. */
+function run(line: string, ...further: readonly string[]): string {
+  const [program = '', ...words] = [...line.split(' '), ...further];
+  steps.push([program, ...words].join(' '));
+  console.log(`$ ${steps.at(-1)}`);
   return execFileSync(program, words, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,14 +51,14 @@ function checkVersion(): void {
 function runTests(work: string): string {
   if (values.tests !== undefined) return resolve(values.tests);
   const report = join(work, 'tests.json');
-  run('npm', 'test', '--', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+  run('npm test -- --reporter=default --reporter=json', `--outputFile.json=${report}`);
   return report;
 }
 
 /** Makes what users download, and returns the path of the package. */
 function makeFiles(): string {
-  const name = run('npm', 'pack', '--silent', '--pack-destination', out).trim().split('\n').at(-1)!;
-  run(process.execPath, 'scripts/build.ts', 'single', join(out, 'single'));
+  const name = run('npm pack --silent --pack-destination', out).trim().split('\n').at(-1)!;
+  run('node scripts/build.ts single', join(out, 'single'));
   for (const file of readdirSync(join(out, 'single'))) cpSync(join(out, 'single', file), join(out, file));
   rmSync(join(out, 'single'), { recursive: true });
   cpSync('dist/page/drillproof.html', join(out, 'drillproof.html'));
@@ -70,19 +70,9 @@ function listPackages(work: string, archive: string): void {
   const folder = join(work, 'installed');
   mkdirSync(folder);
   writeJson(join(folder, 'package.json'), { name: 'installed', version, private: true });
-  run(
-    'npm',
-    'install',
-    '--prefix',
-    folder,
-    '--omit=dev',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    archive,
-  );
-  const words = ['sbom', '--prefix', folder, '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
-  writeFileSync(join(out, 'sbom.cdx.json'), run('npm', ...words));
+  run('npm install --omit=dev --ignore-scripts --no-audit --no-fund --prefix', folder, archive);
+  const bill = run('npm sbom --sbom-format cyclonedx --sbom-type application --prefix', folder);
+  writeFileSync(join(out, 'sbom.cdx.json'), bill);
 }
 
 /** On a release, the action downloads the single file and compares it with this digest, so the build must give it again. */
@@ -126,15 +116,7 @@ function describeRun(tests: TestReport, archive: string): unknown {
     attempt: 1,
     attemptLimit: 1,
   };
-  const assertion = {
-    schemaVersion: 1,
-    assertionId: 'every-test-passed',
-    kind: 'output',
-    status: verdict,
-    gate: true,
-    expected,
-    actual,
-  };
+  const gate = { assertionId: 'every-test-passed', kind: 'output', gate: true };
   const runResult = {
     schemaVersion: 1,
     identity,
@@ -150,7 +132,7 @@ function describeRun(tests: TestReport, archive: string): unknown {
     },
     status: 'completed',
     verdict,
-    assertionResults: [assertion],
+    assertionResults: [{ schemaVersion: 1, ...gate, status: verdict, expected, actual }],
     evidenceRange: { fromSequence: 1, toSequence: 1 },
   };
   return {
@@ -167,12 +149,12 @@ function describeRun(tests: TestReport, archive: string): unknown {
 /** Signs the report of the tests and SHA256SUMS with the release key, and verifies the result with the new single file. */
 function signEvidence(work: string, report: string, archive: string): void {
   const drillproof = (...words: readonly string[]): string =>
-    run(process.execPath, join(out, 'drillproof.mjs'), ...words);
+    run('node', join(out, 'drillproof.mjs'), ...words);
   const key = join(work, 'key.pem');
   if (isDryRun) drillproof('keys', 'generate', '--out', key);
   else writeFileSync(key, process.env['DRILLPROOF_RELEASE_KEY'] ?? '', { mode: 0o600 });
   const publicKey = join(out, 'release.pub.pem');
-  writeFileSync(publicKey, run('openssl', 'pkey', '-in', key, '-pubout'));
+  writeFileSync(publicKey, run('openssl pkey -pubout -in', key));
 
   const files = join(work, 'files');
   mkdirSync(files);

@@ -12,12 +12,14 @@ export {
 export {
   type Attestation,
   attestationSchema,
+  type ExportAttestation,
+  exportAttestationSchema,
+} from './contract/resources/attestation.ts';
+export {
   type EvidenceBundle,
   evidenceBundleSchema,
   type EvidenceExport,
   evidenceExportSchema,
-  type ExportAttestation,
-  exportAttestationSchema,
   type LocalReportItem,
   localReportItemSchema,
 } from './contract/resources/evidence.ts';

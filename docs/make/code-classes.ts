@@ -2,7 +2,7 @@ import { groupBy } from '../../src/bytes/async.ts';
 import { catalogue } from '../../src/codes/catalogue.ts';
 
 /** The codes of signed statements and of their documents, as `StatementCode` has them. */
-const STATEMENT_CODE = /^(?:encoding|json|trust|attestation|dsse)\./;
+const STATEMENT_CODE = /^(?:encoding|json|trust|attestation|dsse|timestamp)\./;
 
 /** The classes of all codes as a module, apart from the texts of the catalogue. */
 export function codeClassesModule(): string {

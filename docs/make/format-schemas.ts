@@ -1,12 +1,8 @@
 import type { SchemaRow } from './schema.ts';
 import * as z from 'zod/mini';
 import { runFileResultSchema, runFileSchema } from '../../src/cli/pack/input.ts';
-import {
-  attestationSchema,
-  evidenceBundleSchema,
-  evidenceExportSchema,
-  exportAttestationSchema,
-} from '../../src/contract/resources/evidence.ts';
+import { attestationSchema, exportAttestationSchema } from '../../src/contract/resources/attestation.ts';
+import { evidenceBundleSchema, evidenceExportSchema } from '../../src/contract/resources/evidence.ts';
 import { runResultSchema } from '../../src/contract/resources/run.ts';
 import { toolSourceSchema } from '../../src/contract/resources/build.ts';
 import { buildLockSchema } from '../../src/evidence/build-lock.ts';

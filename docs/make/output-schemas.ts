@@ -1,10 +1,6 @@
 import * as z from 'zod/mini';
-import {
-  attestationSchema,
-  evidenceExportSchema,
-  exportAttestationSchema,
-  localReportItemSchema,
-} from '../../src/contract/resources/evidence.ts';
+import { attestationSchema, exportAttestationSchema } from '../../src/contract/resources/attestation.ts';
+import { evidenceExportSchema, localReportItemSchema } from '../../src/contract/resources/evidence.ts';
 import { atMsSchema, countSchema, digestSchema, openObjectSchema } from '../../src/contract/scalars.ts';
 import { bundleManifestSchema } from '../../src/evidence/bundle/manifest.ts';
 import { exportManifestSchema } from '../../src/evidence/export/manifest.ts';

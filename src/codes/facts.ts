@@ -25,8 +25,8 @@ function addLine(facts: Map<string, CodeFacts>, line: string): void {
     else facts.set(namespace + word, row);
 }
 
-const factsOf = readOnce(STATEMENT_CLASSES, OTHER_CLASSES);
-const statementFactsOf = readOnce(STATEMENT_CLASSES);
+const factsOf = /* @__PURE__ */ readOnce(STATEMENT_CLASSES, OTHER_CLASSES);
+const statementFactsOf = /* @__PURE__ */ readOnce(STATEMENT_CLASSES);
 
 /** Whether a string is a code of the catalogue. */
 export const isCode = (value: string): value is Code => factsOf(value) !== undefined;
@@ -36,7 +36,7 @@ export const codeFacts = (code: Code): CodeFacts => factsOf(code)!;
 /** A code of a signed statement or of its documents. Programs that verify nothing else need no other codes. */
 export type StatementCode = Extract<
   Code,
-  `${'encoding' | 'json' | 'trust' | 'attestation' | 'dsse'}.${string}`
+  `${'encoding' | 'json' | 'trust' | 'attestation' | 'dsse' | 'timestamp'}.${string}`
 >;
 
 export const isStatementCode = (value: string): value is StatementCode =>

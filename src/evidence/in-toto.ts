@@ -3,7 +3,7 @@ import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { parseJson } from '../bytes/json/parse.ts';
 import type { Code } from '../codes/catalogue.ts';
-import { attestationSchema, exportAttestationSchema } from '../contract/resources/evidence.ts';
+import { attestationSchema, exportAttestationSchema } from '../contract/resources/attestation.ts';
 import { DrillproofError } from '../errors.ts';
 import { type DsseEnvelope, signDsse } from '../trust/dsse.ts';
 import type { Signer } from '../trust/key/signer.ts';

@@ -17,7 +17,7 @@ import {
 import { type Digest, digestOf } from '../bytes/hash.ts';
 import type { P256 } from '../bytes/platform.ts';
 import type { RandomAccess } from '../bytes/random-access.ts';
-import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/resources/evidence.ts';
+import { EVIDENCE_PREDICATE_TYPE, EXPORT_PREDICATE_TYPE } from '../contract/resources/attestation.ts';
 import { DEFAULT_LIMITS, EVIDENCE_LIMITS, type EvidenceLimits } from '../evidence/document.ts';
 import type { Purpose } from '../trust/trusted-key.ts';
 import { resolveTrust, type Trust, type TrustStore } from '../trust/store.ts';

@@ -10,7 +10,7 @@ import {
   typedDigestSchema as digest,
   narrowText,
 } from '../contract/scalars.ts';
-import { reproductionSchema } from '../contract/resources/evidence.ts';
+import { reproductionSchema } from '../contract/resources/attestation.ts';
 import { type CheckId, isCheckId } from './checks.ts';
 import {
   type AttestationReport,

@@ -1,7 +1,7 @@
 import type { Digest } from '../bytes/hash.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { CodeClass, Severity } from '../codes/entry.ts';
-import type { Reproduction } from '../contract/resources/evidence.ts';
+import type { Reproduction } from '../contract/resources/attestation.ts';
 import type { CheckId } from './checks.ts';
 
 /** Verdicts, best first (formats §4). */

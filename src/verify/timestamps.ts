@@ -1,6 +1,6 @@
 import { listOf, type Kind, withMembers, TEXT } from '../bytes/arguments.ts';
 import type { Digest } from '../bytes/hash.ts';
-import { finding } from './finding.ts';
+import { statementFinding } from './finding.ts';
 import type { Finding, Stamp, Timestamp } from './report.ts';
 import { NOTHING, recordCheck, type Step } from './step.ts';
 
@@ -43,7 +43,7 @@ export function checkTimestamps(
     const message = 'the token is about other bytes than this evidence';
     return [
       ...problems,
-      finding('timestamp.SUBJECT_UNKNOWN', subject, { path: name, message, actual: imprint }),
+      statementFinding('timestamp.SUBJECT_UNKNOWN', subject, { path: name, message, actual: imprint }),
     ];
   });
   return recordCheck(

@@ -36,7 +36,7 @@ it.each(codes)('the code %s has a class, a severity, a meaning, an action and a 
 
 it.each(codes)('the namespace of the code %s decides whether it is a code of statements', (code) => {
   const [namespace = ''] = code.split('.');
-  const expected = ['encoding', 'json', 'trust', 'attestation', 'dsse'].includes(namespace);
+  const expected = ['encoding', 'json', 'trust', 'attestation', 'dsse', 'timestamp'].includes(namespace);
   expect(isStatementCode(code)).toBe(expected);
   if (isStatementCode(code)) expect(statementCodeFacts(code)).toEqual(codeFacts(code));
 });

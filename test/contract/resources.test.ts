@@ -15,7 +15,7 @@ import {
   EXPORT_PREDICATE_TYPE,
   attestationSchema,
   exportAttestationSchema,
-} from '../../src/contract/resources/evidence.ts';
+} from '../../src/contract/resources/attestation.ts';
 import { operationResultSchema } from '../../src/contract/resources/operation.ts';
 import { terminalRunStates, hostedRunStates } from '../../src/contract/resources/run.ts';
 import { turnDefaults, turnRequestSchema } from '../../src/contract/resources/authoring.ts';

@@ -33,11 +33,13 @@ import {
   hostedRunStates,
 } from '../../src/contract/resources/run.ts';
 import {
-  evidenceExportSchema,
-  localReportItemSchema,
   reproductionSchema,
   attestationSchema,
   exportAttestationSchema,
+} from '../../src/contract/resources/attestation.ts';
+import {
+  evidenceExportSchema,
+  localReportItemSchema,
   evidenceBundleSchema,
 } from '../../src/contract/resources/evidence.ts';
 import { localReportPageSchema, evidenceExportPageSchema } from '../../src/contract/operations/answers.ts';

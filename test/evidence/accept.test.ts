@@ -2,11 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import {
-  attestationSchema,
-  evidenceExportSchema,
-  exportAttestationSchema,
-} from '../../src/contract/resources/evidence.ts';
+import { attestationSchema, exportAttestationSchema } from '../../src/contract/resources/attestation.ts';
+import { evidenceExportSchema } from '../../src/contract/resources/evidence.ts';
 import { runResultSchema } from '../../src/contract/resources/run.ts';
 import { worldSessionSchema } from '../../src/contract/resources/session.ts';
 import { compileAcceptor } from '../../src/evidence/accept.ts';

@@ -7,7 +7,7 @@ import { fromUtf8, toUtf8 } from '../../src/bytes/text/encoding.ts';
 import { memoryAccess } from '../../src/bytes/random-access.ts';
 import { once } from '../../src/bytes/async.ts';
 import type { Code } from '../../src/codes/catalogue.ts';
-import type { Attestation } from '../../src/contract/resources/evidence.ts';
+import type { Attestation } from '../../src/contract/resources/attestation.ts';
 import type { RunResult } from '../../src/contract/resources/run.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { attest, type Statement } from '../../src/evidence/bundle/attestation.ts';

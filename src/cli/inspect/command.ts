@@ -18,7 +18,7 @@ import { readTrust } from '../shared/input/trust.ts';
 import { usageError } from '../shared/options/values.ts';
 import { writeProduct } from '../shared/output/product.ts';
 import { describeExport, describePart, formatSignatureFiles, type SignatureFiles } from './output.ts';
-import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
+import type { Attestation, ExportAttestation } from '../../contract/resources/attestation.ts';
 import { DrillproofError } from '../../errors.ts';
 import { describeUnknownKey } from '../../trust/check-key.ts';
 import { publicKeyPem } from '../../trust/key/key.ts';

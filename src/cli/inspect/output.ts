@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import { count, isoTime } from '../../bytes/text/wording.ts';
-import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
+import type { Attestation, ExportAttestation } from '../../contract/resources/attestation.ts';
 import { escapeText } from '../../report/printable.ts';
 import { describeAssertion, formatSigner, listPartFacts } from '../../report/text/contents.ts';
 import { shortId, size } from '../../report/text/page.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { attestationSchema, exportAttestationSchema } from '../resources/attestation.ts';
 import * as evidence from '../resources/evidence.ts';
 import * as authoring from '../resources/authoring.ts';
 import * as build from '../resources/build.ts';
@@ -36,8 +37,8 @@ const answered = {
   LocalReportItem: evidence.localReportItemSchema,
   LocalReportPage: answers.localReportPageSchema,
   EvidenceBundle: evidence.evidenceBundleSchema,
-  Attestation: evidence.attestationSchema,
-  ExportAttestation: evidence.exportAttestationSchema,
+  Attestation: attestationSchema,
+  ExportAttestation: exportAttestationSchema,
   SessionExtension: answers.sessionExtensionSchema,
   AuthoringSessionChange: answers.authoringSessionChangeSchema,
   AuthoringTurnCreation: answers.authoringTurnCreationSchema,

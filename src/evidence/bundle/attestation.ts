@@ -8,7 +8,7 @@ import {
   exportAttestationSchema,
   SIGNATURE_ALGORITHM,
   SIGNATURE_ENCODING,
-} from '../../contract/resources/evidence.ts';
+} from '../../contract/resources/attestation.ts';
 import { signChecked, type Signer } from '../../trust/key/signer.ts';
 import { documentParser, typeDocument } from '../document.ts';
 

@@ -12,7 +12,7 @@ import {
 import { collectBytes, once } from '../../bytes/async.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, createDigester, digestOf, digestStream } from '../../bytes/hash.ts';
-import type { Attestation } from '../../contract/resources/evidence.ts';
+import type { Attestation } from '../../contract/resources/attestation.ts';
 import type { RunResult } from '../../contract/resources/run.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { writeZip, type ZipInput, type ZipWriteOptions } from '../../zip/write/write.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
-import { attestationSchema, EVIDENCE_PREDICATE_TYPE } from '../../contract/resources/evidence.ts';
+import { attestationSchema, EVIDENCE_PREDICATE_TYPE } from '../../contract/resources/attestation.ts';
 import type { RunResult } from '../../contract/resources/run.ts';
 import type { Signer } from '../../trust/key/signer.ts';
 import { documentError } from '../document.ts';

@@ -12,12 +12,11 @@ import {
 import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import {
-  type EvidenceExport,
-  evidenceExportSchema,
   EXPORT_PREDICATE_TYPE,
   type ExportAttestation,
   exportAttestationSchema,
-} from '../../contract/resources/evidence.ts';
+} from '../../contract/resources/attestation.ts';
+import { type EvidenceExport, evidenceExportSchema } from '../../contract/resources/evidence.ts';
 import { type Signer, SIGNING } from '../../trust/key/signer.ts';
 import { attest, typeStatement, type ExportStatement } from '../bundle/attestation.ts';
 import { documentError, typeDocument, type DocumentIssue } from '../document.ts';

@@ -1,5 +1,5 @@
 import { isoTime } from '../../bytes/text/wording.ts';
-import type { Reproduction } from '../../contract/resources/evidence.ts';
+import type { Reproduction } from '../../contract/resources/attestation.ts';
 import type { BundleReport, Outcome } from '../../verify/report.ts';
 import { type Contradiction, CONTRADICTIONS, type Contradictory } from '../../verify/part/run.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Reproduction } from '../../contract/resources/evidence.ts';
+import type { Reproduction } from '../../contract/resources/attestation.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import {
   boundsOf,

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { findLargest } from '../../bytes/async.ts';
-import type { Reproduction } from '../../contract/resources/evidence.ts';
+import type { Reproduction } from '../../contract/resources/attestation.ts';
 import { type Condition, meetsAny } from '../document/values.ts';
 import type { BundleFact, Facts } from '../facts.ts';
 import { buildFailure, buildUnattested, type Evaluator, type Problem, type RuleOutcome } from './outcome.ts';

@@ -1,6 +1,6 @@
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { AssertionResult } from '../../contract/resources/run.ts';
-import type { Attestation, ExportAttestation } from '../../contract/resources/evidence.ts';
+import type { Attestation, ExportAttestation } from '../../contract/resources/attestation.ts';
 import type { PartContents } from '../../evidence/bundle/contents.ts';
 import type { DrillproofError } from '../../errors.ts';
 import { clipEnd } from '../printable.ts';

@@ -6,6 +6,7 @@ import { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from '../../bytes/
 import { once } from '../../bytes/async.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import type { RandomAccess } from '../../bytes/random-access.ts';
+import * as attestation from '../../contract/resources/attestation.ts';
 import * as evidence from '../../contract/resources/evidence.ts';
 import * as authoring from '../../contract/resources/authoring.ts';
 import * as build from '../../contract/resources/build.ts';
@@ -24,6 +25,7 @@ const text = z.object({ text: z.string() });
 
 function checkFormat(format: string, value: string): CaseOutcome {
   const schema: unknown = Object.entries({
+    ...attestation,
     ...evidence,
     ...authoring,
     ...build,

@@ -1,5 +1,5 @@
 import { defined } from '../../bytes/arguments.ts';
-import type { Attestation, Reproduction } from '../../contract/resources/evidence.ts';
+import type { Attestation, Reproduction } from '../../contract/resources/attestation.ts';
 import type { RunResult } from '../../contract/resources/run.ts';
 import { ATTESTATION, findEntry, readEntry } from '../../evidence/bundle/part.ts';
 import { parseAttestation, type Statement } from '../../evidence/bundle/attestation.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalBytes, canonicalJson } from '../../../src/bytes/json/canonical.ts';
 import { fromUtf8 } from '../../../src/bytes/text/encoding.ts';
 import { memoryAccess } from '../../../src/bytes/random-access.ts';
-import type { Attestation, ExportAttestation } from '../../../src/contract/resources/evidence.ts';
+import type { Attestation, ExportAttestation } from '../../../src/contract/resources/attestation.ts';
 import { memorySource } from '../../../src/evidence/source.ts';
 import type { TrustedKey } from '../../../src/trust/trusted-key.ts';
 import type { TrustStore } from '../../../src/trust/store.ts';

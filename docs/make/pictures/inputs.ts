@@ -2,18 +2,18 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { p256 } from '@noble/curves/nist.js';
-import manifest from '../../package.json' with { type: 'json' };
-import { digestOf } from '../../src/bytes/hash.ts';
-import { memoryAccess } from '../../src/bytes/random-access.ts';
-import { toUtf8 } from '../../src/bytes/text/encoding.ts';
-import type { Output } from '../../src/cli/cli.ts';
-import { run } from '../../src/cli/run.ts';
-import { readPartFacts } from '../../src/evidence/bundle/part.ts';
-import { packBundle } from '../../src/evidence/bundle/pack-bundle.ts';
-import { packExport } from '../../src/evidence/export/pack-export.ts';
-import { stableJson } from '../../src/report/json.ts';
-import { createSigner } from '../../src/trust/key/signer.ts';
-import { trustStoreJwks } from '../../src/trust/store.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { digestOf } from '../../../src/bytes/hash.ts';
+import { memoryAccess } from '../../../src/bytes/random-access.ts';
+import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
+import type { Output } from '../../../src/cli/cli.ts';
+import { run } from '../../../src/cli/run.ts';
+import { readPartFacts } from '../../../src/evidence/bundle/part.ts';
+import { packBundle } from '../../../src/evidence/bundle/pack-bundle.ts';
+import { packExport } from '../../../src/evidence/export/pack-export.ts';
+import { stableJson } from '../../../src/report/json.ts';
+import { createSigner } from '../../../src/trust/key/signer.ts';
+import { trustStoreJwks } from '../../../src/trust/store.ts';
 import {
   collect,
   EXPORT_ID,
@@ -27,8 +27,8 @@ import {
   NOW,
   ORGANIZATION,
   PROJECT,
-} from '../../test/support/evidence.ts';
-import { writeFiles } from '../../test/support/folder.ts';
+} from '../../../test/support/evidence.ts';
+import { writeFiles } from '../../../test/support/folder.ts';
 
 /** What a picture shows. */
 export type Picture = {

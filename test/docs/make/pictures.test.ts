@@ -1,8 +1,8 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolder, makeTestFolder } from '../support/folder.ts';
-import { digestInput, makePictures } from '../../scripts/pictures/inputs.ts';
+import { makeFolder, makeTestFolder } from '../../support/folder.ts';
+import { digestInput, makePictures } from '../../../docs/make/pictures/inputs.ts';
 
 const pictures = await makePictures(await makeFolder());
 const made = JSON.parse(readFileSync('docs/images/pictures.json', 'utf8')) as Record<string, string>;

@@ -1,13 +1,13 @@
 /**
  * Makes the pictures in docs/images with Chromium, and pictures.json with the digest of the input of each, which a test
- * compares with what the product shows now. Usage: node --conditions=drillproof:source scripts/pictures/main.ts
+ * compares with what the product shows now. Usage: node --conditions=drillproof:source docs/make/pictures/main.ts
  */
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { NOW } from '../../test/support/evidence.ts';
+import { NOW } from '../../../test/support/evidence.ts';
 import { digestInput, makePictures, type Picture } from './inputs.ts';
 
 const SIZE = { width: 1000, height: 640 };
