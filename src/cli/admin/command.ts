@@ -39,9 +39,8 @@ import { withProgress } from '../shared/output/progress.ts';
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 
 const IMPORT_HELP = `
-The file has the form of docs/schemas/import.v1.schema.json. Organization and
-project of each resource must exist. Importing the same file again changes
-nothing.`;
+The file has the form of docs/schemas/import.v1.schema.json. Importing it again
+changes nothing.`;
 
 const defineImport = (command: CliCommand, cli: Cli): CliCommand =>
   command
@@ -140,8 +139,7 @@ async function resolveOut(out: string): Promise<string> {
 }
 
 const BACKUP_HELP = `
-Copy the blobs after the store; docs/server/operate.md describes it, a backup of
-PostgreSQL, and the restore.`;
+docs/server/operate.md describes backups, also of PostgreSQL, and restores.`;
 
 const BACKUP = [
   ...DATA,

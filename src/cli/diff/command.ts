@@ -12,15 +12,13 @@ import { selectText } from '../shared/output/product.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT } from '../exit.ts';
 
-const MORE = `
-Parts are compared by bundle, checks by id, findings by code, subject and path,
-in any order. Differences of times and wording are shown but do not count.`;
-
 const DIFF = [...STANDARD, ...REPORT_SIGNING];
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command
-    .description('Compare two JSON reports of verify, or two decisions of gate.')
+    .description(
+      'Compare two JSON reports of verify, or two decisions of gate. Times and wording do not count.',
+    )
     .argument('<before>', 'report in JSON; - for standard input')
     .argument('<after>', 'report in JSON; - for standard input')
     .perform(DIFF, (options, before: string, after: string) => diff(cli, before, after, options))
@@ -28,8 +26,7 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
       'compare with yesterday': 'drillproof diff yesterday.json today.json',
       'compare with the evidence as it is now':
         'drillproof verify ./mirror --trust trust.json --json | drillproof diff accepted.json -',
-    })
-    .addHelpText('after', MORE);
+    });
 }
 
 async function diff(cli: Cli, before: string, after: string, options: OptionsOf<typeof DIFF>): Promise<void> {

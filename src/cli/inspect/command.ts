@@ -53,8 +53,6 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
 }
 
 const MORE = `
-Nothing is verified. Use "drillproof verify" for a verdict.
-
 --export-signature writes statement.json (the signed bytes), signature.der and,
 with --trust or --key, key.pem. It prints the openssl command that verifies
 them. The signature is that of the list or, with --bundle, of one bundle.`;

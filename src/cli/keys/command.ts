@@ -13,8 +13,7 @@ key and its validity; its chain is not checked. A name that is already trusted
 is never replaced; use "keys set".`;
 
 const SET_MORE = `
-A time is a date (its midnight in UTC), an ISO 8601 time with its zone, or
-milliseconds since 1970; "none" removes the limit. Other members do not change.`;
+"none" removes a limit. Other members do not change.`;
 
 const load = () => import('./run.ts');
 

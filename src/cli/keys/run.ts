@@ -74,7 +74,16 @@ export async function add(cli: Cli, path: string, options: AddOptions): Promise<
     added.length === 0 && before !== undefined
       ? before
       : await rewriteTrustFile(file, [...(before?.keys ?? []), ...added]);
-  await writeAdded(cli, options, { store, added, alreadyTrusted: keys.length - added.length });
+  await writeAdded(cli, options, {
+    store,
+    what: 'key',
+    ids: added.map(({ keyId }) => keyId),
+    alreadyTrusted: keys.length - added.length,
+    facts: [
+      ['valid for', added[0]?.purposes.join(', ')],
+      ...added.map((key) => ['verifies', formatCompromise(store, key)] as const),
+    ],
+  });
   await warnAboutKeys(cli, before, added);
 }
 
@@ -109,13 +118,13 @@ async function addCertificates(
   const known = new Set(before.map(certificateIdOf));
   const added = newOnly ? certificates.filter((row) => !known.has(certificateIdOf(row))) : certificates;
   const store = await rewriteTrustFile(file, keys, [...before, ...added]);
-  const names = added.map((row) => ({ issuer, keyId: certificateIdOf(row) }));
-  const held = `${countNoun(keys.length, 'key')}, ${countNoun(store.certificates?.length ?? 0, 'certificate')}`;
-  await writeStore(cli, store, { added: names, alreadyTrusted: certificates.length - added.length }, [
-    ...names.map(({ keyId: id }, at) => [at === 0 ? 'added' : '', `${issuer}, certificate ${id}`] as const),
-    ['valid for', 'timestamp'],
-    ['trust store', `${trust}, ${held}`],
-  ]);
+  await writeAdded(cli, options, {
+    store,
+    what: 'certificate',
+    ids: added.map(certificateIdOf),
+    alreadyTrusted: certificates.length - added.length,
+    facts: [['valid for', 'timestamp']],
+  });
 }
 
 /** Writes the result of a change: what changed, and the trust store after it. */
@@ -123,7 +132,7 @@ const writeStore = (
   cli: Cli,
   { fingerprint, keys }: TrustStore,
   change: Readonly<Record<string, unknown>>,
-  facts: Parameters<typeof writeFacts>[2],
+  facts: Facts,
 ): Promise<void> =>
   writeFacts(cli, { kind: 'trust-store', fingerprint, ...change, keys: keys.length }, [
     ...facts,
@@ -154,24 +163,28 @@ function toTrustedKey(
   };
 }
 
+type Facts = Parameters<typeof writeFacts>[2];
 type Added = {
   readonly store: TrustStore;
-  readonly added: readonly TrustedKey[];
+  readonly what: 'key' | 'certificate';
+  readonly ids: readonly string[];
   readonly alreadyTrusted: number;
+  readonly facts: Facts;
 };
 
-async function writeAdded(
+function writeAdded(
   cli: Cli,
   { trust, issuer }: AddOptions,
-  { store, added, alreadyTrusted }: Added,
+  { store, what, ids, alreadyTrusted, facts }: Added,
 ): Promise<void> {
-  const names = added.map((key) => ({ issuer, keyId: key.keyId }));
-  await writeStore(cli, store, { added: names, alreadyTrusted }, [
-    ...added.map((key, at) => [at === 0 ? 'added' : '', `${issuer}, key ${key.keyId}`] as const),
-    ...(added.length === 0 ? [['added', 'nothing: every key is trusted already'] as const] : []),
-    ['valid for', added[0]?.purposes.join(', ')],
-    ...added.map((key) => ['verifies', formatCompromise(store, key)] as const),
-    ['trust store', `${trust}, ${countNoun(store.keys.length, 'key')}`],
+  const { keys, certificates = [] } = store;
+  const held = [countNoun(keys.length, 'key')];
+  if (certificates.length > 0) held.push(countNoun(certificates.length, 'certificate'));
+  return writeStore(cli, store, { added: ids.map((keyId) => ({ issuer, keyId })), alreadyTrusted }, [
+    ...ids.map((id, at) => [at === 0 ? 'added' : '', `${issuer}, ${what} ${id}`] as const),
+    ...(ids.length === 0 ? [['added', `nothing: every ${what} is trusted already`] as const] : []),
+    ...facts,
+    ['trust store', `${trust}, ${held.join(', ')}`],
   ]);
 }
 

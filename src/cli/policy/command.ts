@@ -32,11 +32,8 @@ import { escapeText, quoteShellWord } from '../../report/printable.ts';
 const NOTHING = new Uint8Array();
 
 const TEST_MORE = `
-Each case in CASES has a name, evidence (paths relative to CASES of exports,
-parts, or JSON reports of "drillproof verify"), inputs (such reports in the
-file) or runs (invented: "refund failed 8d ago, signed by acme-ci"); optionally
-dsse, expectManifest, params and asOf; the expected answer and, optionally, the
-expected states of rules and codes. docs/gate/policy.md has examples.`;
+CASES has the form of docs/schemas/policy-cases.v1.schema.json, which
+docs/gate/policy.md describes.`;
 
 const CHECK = [...STANDARD, option('--strict', 'end with 1 if there is a warning'), caFileOption()];
 const READ = [...STANDARD, caFileOption()];

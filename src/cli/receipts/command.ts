@@ -63,9 +63,8 @@ export function defineCommand(receipts: CliCommand, cli: Cli): void {
 
 const MORE = `
 Each receipt names the previous one by its digest, so the chain shows when one
-was changed, added, or removed from the middle. It does not show that the newest
-were removed: pass the digest of a receipt that must exist with --expect-head.
-Receipts are a local log. They prove nothing about when evidence existed.`;
+was changed, added, or removed from the middle. Receipts are a local log, and
+prove nothing about when evidence existed.`;
 
 const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
   sound: EXIT.pass,

@@ -5,9 +5,7 @@ import { SCRUB, scrub } from './run.ts';
 const MORE = `
 Mirrors that were read longest ago come first. A journal next to the mirrors
 records when each was read, with which version and policy; it is not proof.
-
-Nothing else is written without --repair-from. Repaired bytes are verified and
-flushed before they replace a damaged file.`;
+Nothing else is written without --repair-from.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

@@ -30,9 +30,7 @@ variable, such as DRILLPROOF_REQUEST_RATE for --request-rate.
 It serves plain HTTP. For access over a network, put a TLS proxy in front of it
 and pass --trust-proxy and --public-url; docs/server/server.md has an example.
 
-It runs until SIGINT or SIGTERM. Then /readyz answers 503; after --drain-delay
-the server accepts no new connections, completes running answers within --drain,
-and exits with 0. Make tokens with "drillproof admin token create".`;
+Make tokens with "drillproof admin token create".`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

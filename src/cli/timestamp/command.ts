@@ -37,11 +37,9 @@ const TIMESTAMP = [
 type Options = OptionsOf<typeof TIMESTAMP>;
 
 const MORE = `
-Of an export (a folder or a ZIP), the token is about export-attestation.json, or
-about manifest.json if nobody signed the list: both name the digest of every
-archive. Of everything else it is about the bytes of the file. To renew a token,
-name the token. A machine with a network can make the response:
-"openssl ts -query -data FILE -sha256 -cert".`;
+Of an export, the token is about export-attestation.json, or about manifest.json
+if nobody signed the list: both name the digest of every archive. To renew a
+token, name the token. docs/verify/time.md makes a response elsewhere.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

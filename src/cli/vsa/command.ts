@@ -91,7 +91,7 @@ const MORE = `
 The trust store needs the signing key with the purpose "summary", under an
 issuer that equals the id of the verifier. Give --expect-input for every
 manifest that the summary covers, and --expect-param for every parameter of
-the policy: its digest does not cover their values.`;
+the policy.`;
 
 async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>): Promise<void> {
   const trust = await readTrust(cli, options);

@@ -49,14 +49,10 @@ const WORKER = [
 const MORE = `
 A runner is a folder whose runner.json names a program in any language, or an
 ECMAScript module (docs/server/runners.md). "drillproof runner test" tries one.
-Without a runner, authoring turns and reruns stay queued, and the worker does
-only exports and deletions.
+Without one, the worker does only exports and deletions.
 
 A rerun has the labels project, environment and drill, a turn has project and
-model.
-
-Any number of workers may run. A worker runs until it is interrupted, completes
-its running work, and returns the rest.`;
+model.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command
