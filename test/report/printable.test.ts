@@ -188,6 +188,14 @@ it.each([
   expect(folded.replaceAll(/\s*\\\n\s*/g, ' ')).toBe(line);
 });
 
+it('a word that is quoted for a shell is not broken within a sentence, and an apostrophe quotes nothing', () => {
+  const sentence = `the user's key is not the issuer's, so pass --key 'a folder/a key.pem',issuer=NAME again`;
+  for (let width = 40; width < 100; width++) {
+    expect(foldLines(sentence, width)).toContain(`'a folder/a key.pem',issuer=NAME`);
+    expect(foldLines(sentence, width).replaceAll(/\n */g, ' ')).toBe(sentence);
+  }
+});
+
 it.each([
   ['a quoted word that is wider than the line', `drillproof verify '${'a b '.repeat(30)}'`],
   ['a word that is wider than the line', `drillproof verify ${'a'.repeat(100)}`],

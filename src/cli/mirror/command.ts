@@ -24,8 +24,7 @@ import { followCheck, followMirror, MirrorTally } from './progress.ts';
 import { assertOneSelection, openSetting } from './setting.ts';
 
 const MORE = `
-After an interruption, run the same command again to resume it. A complete
-mirror is checked and not changed.`;
+After an interruption, run the same command again to resume it.`;
 
 const PLANE = '--project prj_0123456789ab --url http://127.0.0.1:8080';
 const ID = 'evexp_0123456789ab';

@@ -8,8 +8,7 @@ reports from oldest to newest. Newer reports could be missing at the end,
 unless you pass --expect-last.`;
 
 const HISTORY_MORE = `
-Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.
-The page has plots, and needs no network and no script.`;
+Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.`;
 
 export function defineCommand(report: CliCommand, cli: Cli): void {
   report.description('Show many JSON reports of other commands over time, and verify signed ones.').examples({

@@ -27,9 +27,7 @@ BLOBS_URL=s3://bucket/prefix (or the path of a folder) the bytes in another
 place; with both, any number of instances may run. Each limit also has a
 variable, such as DRILLPROOF_REQUEST_RATE for --request-rate.
 
-It serves plain HTTP. For access over a network, put a TLS proxy in front of it
-and pass --trust-proxy and --public-url; docs/server/server.md has an example.
-
+It serves plain HTTP; docs/server/server.md puts a TLS proxy in front of it.
 Make tokens with "drillproof admin token create".`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {

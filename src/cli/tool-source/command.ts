@@ -30,8 +30,8 @@ type Options = OptionsOf<typeof TOOL_SOURCE>;
 
 const MORE = `
 The source must be of the build and package that you name. It must match its
-own size and digest and, with --lock, a build.json that you trust. It is never
-executed. Nothing is written if a check fails.`;
+own size and digest and, with --lock, a build.json that you trust. Nothing is
+written if a check fails.`;
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command

@@ -117,19 +117,20 @@ export const foldLines = (text: string, width: number): string =>
 function foldLine(line: string, width: number): string {
   const [indent = ''] = /^ */.exec(line) ?? [];
   const text = line.slice(indent.length);
-  const room = width - indent.length - FOLD_INDENT;
+  const words = text.match(WORDS) ?? [];
+  const fold = (end: string): readonly string[] =>
+    wrap(text, width - indent.length - FOLD_INDENT - end.length, words);
   // A shell joins the lines of a command only after backslashes, and not within a word.
-  const command = OUR_COMMAND.test(text)
-    ? wrap(text, room - CONTINUED.length, text.match(SHELL_WORD) ?? [])
-    : [];
-  const end = command.join(' ') === text ? CONTINUED : '';
-  const [first = '', ...rest] = end === '' ? wrap(text, room) : command;
+  const command = fold(CONTINUED);
+  const end = OUR_COMMAND.test(text) && command.join(' ') === text ? CONTINUED : '';
+  const [first = '', ...rest] = end === '' ? fold('') : command;
   return [indent + first, ...rest.map((piece) => indent + ' '.repeat(FOLD_INDENT) + piece)].join(`${end}\n`);
 }
 
 const CONTINUED = ' \\';
 const OUR_COMMAND = /^(?:drillproof|openssl|unzip|cat|aws s3|\(cd) /;
-const SHELL_WORD = /(?:'[^']*'|\\.|[^ ])+/g;
+/** Words between single spaces; a word that is quoted for a shell may contain spaces. */
+const WORDS = /(?:(?<![^ ='\\])'[^']*'|\\.|[^ ])+|(?<= )(?= )/g;
 
 export function wrapIndented(page: Page, text: string, indent = 2): string[] {
   return wrapLabel(page, ' '.repeat(indent), text);
