@@ -49,7 +49,8 @@ it('the site has every document, every schema, the vectors and every public name
   expect(names.filter((name) => !documented.has(name))).toEqual([]);
 });
 
-it('the first page of the site begins with the page of each user', () => {
+it('the first page of the site has one title, and begins with the page of each user', () => {
+  expect(textOf(join(out, 'index.html')).match(/<h1/g)).toHaveLength(1);
   const links = [...textOf(join(out, 'index.html')).matchAll(/href="documents\/start_(\w+)\.html"/g)];
   expect([...new Set(links.map(([, name]) => name))].slice(0, 3)).toEqual(['auditor', 'gate', 'archive']);
 });
@@ -64,6 +65,7 @@ it.each([
   ['zip.CRC_MISMATCH', 'documents/codes.html#zipcrc_mismatch'],
   ['part.bytes', 'documents/codes.html#partbytes'],
   ['Verify without drillproof', 'documents/verify_verify.html#verify-without-drillproof'],
+  ['revoke a key', 'documents/verify_keys.html#revoke-a-key'],
   ['verifyExport', 'functions/index.verifyExport.html'],
 ])('the search of the site finds "%s" first', async (query, address) => {
   const browser = await BROWSERS.chromium();

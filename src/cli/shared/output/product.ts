@@ -18,7 +18,7 @@ export async function writeProduct(
   else await writeFolded(cli.stdout, selectText(cli, text, line));
 }
 
-/** Prints what a file contains that was written, for people only: with --json, the file is the result. */
+/** Names a file that was written, to people only. */
 export async function writeWritten(cli: Cli, file: string, what: string): Promise<void> {
   if (cli.format === 'text') await writeFolded(cli.stdout, `${escapeText(`${file} ${what}`)}\n`);
 }
