@@ -53,7 +53,7 @@ test.each(FUNCTIONS.filter(([name]) => !ANY.includes(name)))(
 
 // Every cli/<command>/command.ts exports defineCommand, which is loaded by its path.
 test('no two exported functions of src share a name, except defineCommand', () => {
-  const declared = globSync('**/!(command).ts', { cwd: SRC }).flatMap((file) =>
+  const declared = globSync('**/*.ts', { cwd: SRC }).flatMap((file) =>
     Array.from(
       read(join(SRC, file)).matchAll(
         /^export (?:async )?(?:function\*? (\w+)|const (\w+) =\s*(?:async )?[(<])/gm,
@@ -62,5 +62,6 @@ test('no two exported functions of src share a name, except defineCommand', () =
     ),
   );
   expect(declared.length).toBeGreaterThan(500);
-  expect(declared.filter((name, at) => declared.indexOf(name) !== at)).toEqual([]);
+  const twice = declared.filter((name, at) => declared.indexOf(name) !== at);
+  expect(twice.filter((name) => name !== 'defineCommand')).toEqual([]);
 });
