@@ -1,16 +1,5 @@
 import { type BuildAttempt, buildAttemptSchema } from '../../contract/resources/build.ts';
-import {
-  column,
-  defineTable,
-  type Dialect,
-  inProject,
-  insertRow,
-  listRows,
-  type RowOf,
-  createRowReads,
-  createRowWrites,
-  type Sql,
-} from './table.ts';
+import { column, defineTable, type Dialect, inProject, type RowOf, type Sql } from './table.ts';
 
 const builds = defineTable({
   name: 'builds',
@@ -58,19 +47,18 @@ const STALLED = `state IN ('queued', 'fetching', 'compiling', 'verifying') AND u
   ORDER BY updated_at_ms, build_attempt_id LIMIT ?`;
 
 export const createBuildReads = (sql: Sql) => ({
-  builds: createRowReads(sql, builds),
+  builds: builds.reads(sql),
   buildAttempts: {
-    ...createRowReads(sql, attempts),
+    ...attempts.reads(sql),
     /** Attempts whose upload address has expired without an archive. */
-    expired: (nowMs: number, limit: number) => listRows(sql, attempts, EXPIRED, nowMs, limit),
+    expired: (nowMs: number, limit: number) => attempts.list(sql, EXPIRED, nowMs, limit),
     /** Attempts whose archive is stored and that did not advance since a time. */
-    stalled: (updatedBeforeMs: number, limit: number) =>
-      listRows(sql, attempts, STALLED, updatedBeforeMs, limit),
+    stalled: (updatedBeforeMs: number, limit: number) => attempts.list(sql, STALLED, updatedBeforeMs, limit),
   },
   uploadPieces: {
     /** The pieces of an attempt, in order and without a gap. */
     list: ({ projectId, buildAttemptId }: AttemptKey) =>
-      listRows(sql, pieces, `${OF_ATTEMPT} ORDER BY first_byte`, projectId, buildAttemptId),
+      pieces.list(sql, `${OF_ATTEMPT} ORDER BY first_byte`, projectId, buildAttemptId),
   },
 });
 
@@ -78,12 +66,12 @@ export const createBuildWrites = (sql: Sql, dialect: Dialect) => ({
   builds: {
     /** Inserts a build, or adds the archive to one that has none: a build never changes. */
     save: async (row: BuildRow) => {
-      await insertRow(sql, builds, row, { after: ONCE });
+      await builds.insert(sql, row, { after: ONCE });
     },
   },
-  buildAttempts: createRowWrites(sql, attempts, dialect),
+  buildAttempts: attempts.writes(sql, dialect),
   uploadPieces: {
-    insert: createRowWrites(sql, pieces, dialect).insert,
+    insert: pieces.writes(sql, dialect).insert,
     removeAll: ({ projectId, buildAttemptId }: AttemptKey) =>
       sql.run(`DELETE FROM upload_pieces WHERE ${OF_ATTEMPT}`, projectId, buildAttemptId),
   },

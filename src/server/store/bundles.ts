@@ -9,10 +9,7 @@ import {
   defineTable,
   type Dialect,
   inProject,
-  listRows,
   type RowOf,
-  createRowReads,
-  createRowWrites,
   type Sql,
   type SqlValue,
 } from './table.ts';
@@ -69,24 +66,24 @@ const DUE = 'deleted_at_ms IS NULL AND delete_at_ms <= ? ORDER BY delete_at_ms, 
 
 export const createBundleReads = (sql: Sql) => ({
   bundles: {
-    ...createRowReads(sql, bundles),
+    ...bundles.reads(sql),
     /** Bundles that are neither deleted nor due for deletion at `nowMs`, by time of creation, then by id. */
     select: (selection: EvidenceSelection, nowMs: number, limit: number) =>
-      listRows(sql, bundles, `${SELECTED} AND ${IS_STORED} ${BY_ID}`, ...valuesOf(selection), nowMs, limit),
+      bundles.list(sql, `${SELECTED} AND ${IS_STORED} ${BY_ID}`, ...valuesOf(selection), nowMs, limit),
     /** Bundles that are not deleted although their `deleteAtMs` has passed. */
-    due: (nowMs: number, limit: number) => listRows(sql, bundles, DUE, nowMs, limit),
+    due: (nowMs: number, limit: number) => bundles.list(sql, DUE, nowMs, limit),
   },
   localReports: {
-    ...createRowReads(sql, localReports),
+    ...localReports.reads(sql),
     /** Local reports, in the same order. */
     select: (selection: EvidenceSelection, limit: number) => {
       const where = `${SELECTED} ORDER BY created_at_ms, local_report_id LIMIT ?`;
-      return listRows(sql, localReports, where, ...valuesOf(selection), limit);
+      return localReports.list(sql, where, ...valuesOf(selection), limit);
     },
   },
 });
 
 export const createBundleWrites = (sql: Sql, dialect: Dialect) => ({
-  bundles: createRowWrites(sql, bundles, dialect),
-  localReports: createRowWrites(sql, localReports, dialect),
+  bundles: bundles.writes(sql, dialect),
+  localReports: localReports.writes(sql, dialect),
 });

@@ -5,19 +5,7 @@ import {
   localReportItemSchema,
 } from '../../contract/resources/evidence.ts';
 import { IS_STORED } from './bundles.ts';
-import {
-  column,
-  defineTable,
-  type Dialect,
-  findRow,
-  insertRow,
-  listRows,
-  type RowOf,
-  createRowReads,
-  createRowWrites,
-  type Sql,
-  type SqlRow,
-} from './table.ts';
+import { column, defineTable, type Dialect, findRow, type RowOf, type Sql, type SqlRow } from './table.ts';
 
 const inExport = { organizationId: column.text, evidenceExportId: column.text };
 
@@ -85,13 +73,13 @@ const readPart = (row: SqlRow) => ({
 
 export const createExportReads = (sql: Sql) => ({
   exports: {
-    ...createRowReads(sql, exports),
+    ...exports.reads(sql),
     /** Exports of an organization in order, after `afterOrdinal` (-1 for the first). */
     list: (organizationId: string, afterOrdinal: number, limit: number) =>
-      listRows(sql, exports, `organization_id = ? AND ${AFTER}`, organizationId, afterOrdinal, limit),
+      exports.list(sql, `organization_id = ? AND ${AFTER}`, organizationId, afterOrdinal, limit),
   },
   exportParts: {
-    ...createRowReads(sql, parts),
+    ...parts.reads(sql),
     /** Finds a part, and whether its bundle is neither deleted nor due for deletion at `nowMs`. */
     findWithState: (
       { organizationId, evidenceExportId }: Pick<ExportRow, 'organizationId' | 'evidenceExportId'>,
@@ -100,13 +88,13 @@ export const createExportReads = (sql: Sql) => ({
     ) => findRow(sql, readPart, PART_WITH_STATE, [nowMs, organizationId, evidenceExportId, evidenceBundleId]),
   },
   exportReports: {
-    ...createRowReads(sql, reports),
+    ...reports.reads(sql),
     /** The reports of an export in order, after `afterOrdinal` (-1 for the first). */
     list: (
       { organizationId, evidenceExportId }: Pick<ExportRow, 'organizationId' | 'evidenceExportId'>,
       afterOrdinal: number,
       limit: number,
-    ) => listRows(sql, reports, LISTED, organizationId, evidenceExportId, afterOrdinal, limit),
+    ) => reports.list(sql, LISTED, organizationId, evidenceExportId, afterOrdinal, limit),
   },
 });
 
@@ -121,19 +109,19 @@ async function allotOrdinal(sql: Sql, { forUpdate }: Dialect, organizationId: st
 
 async function insertContent(sql: Sql, row: NewExport): Promise<void> {
   const owner = { organizationId: row.organizationId, evidenceExportId: row.evidenceExportId };
-  for (const part of row.parts) await insertRow(sql, parts, { ...part, ...owner });
-  for (const report of row.reports) await insertRow(sql, reports, { ...report, ...owner });
+  for (const part of row.parts) await parts.insert(sql, { ...part, ...owner });
+  for (const report of row.reports) await reports.insert(sql, { ...report, ...owner });
 }
 
 export function createExportWrites(sql: Sql, dialect: Dialect) {
-  const { lock, update } = createRowWrites(sql, exports, dialect);
+  const { lock, update } = exports.writes(sql, dialect);
   return {
     exports: {
       lock,
       update,
       insert: async (row: NewExport) => {
         const ordinal = await allotOrdinal(sql, dialect, row.organizationId);
-        await insertRow(sql, exports, { ...row, ordinal });
+        await exports.insert(sql, { ...row, ordinal });
         await insertContent(sql, row);
       },
       /** Writes the documents and the lists of an export that lists nothing yet. */

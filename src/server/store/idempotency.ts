@@ -1,15 +1,5 @@
 import { DrillproofError } from '../../errors.ts';
-import {
-  column,
-  defineTable,
-  type Dialect,
-  inProject,
-  insertRow,
-  type RowOf,
-  createRowReads,
-  createRowWrites,
-  type Sql,
-} from './table.ts';
+import { column, defineTable, type Dialect, inProject, type RowOf, type Sql } from './table.ts';
 
 const requests = defineTable({
   name: 'idempotency',
@@ -38,7 +28,7 @@ const CLAIM_AGAIN = `
     expires_at_ms = excluded.expires_at_ms
   WHERE idempotency.expires_at_ms <= excluded.created_at_ms`;
 
-export const createIdempotencyReads = (sql: Sql) => ({ idempotency: createRowReads(sql, requests) });
+export const createIdempotencyReads = (sql: Sql) => ({ idempotency: requests.reads(sql) });
 
 export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
   idempotency: {
@@ -47,14 +37,14 @@ export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
      * claims the same key at the same time.
      */
     claim: async (claim: IdempotencyRow): Promise<IdempotencyRow | undefined> => {
-      if ((await insertRow(sql, requests, claim, { after: CLAIM_AGAIN })) > 0) return undefined;
+      if ((await requests.insert(sql, claim, { after: CLAIM_AGAIN })) > 0) return undefined;
       const { organizationId, projectId, operation, idempotencyKey } = claim;
-      const { find } = createRowReads(sql, requests);
+      const { find } = requests.reads(sql);
       const stored = await find(organizationId, projectId, operation, idempotencyKey);
       if (stored !== undefined) return stored;
       throw new DrillproofError('control.UNAVAILABLE', 'the idempotency record was removed at the same time');
     },
     /** Writes the answer of a claim, in the transaction of the claim. */
-    complete: createRowWrites(sql, requests, dialect).update,
+    complete: requests.writes(sql, dialect).update,
   },
 });

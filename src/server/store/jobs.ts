@@ -5,12 +5,8 @@ import {
   defineTable,
   type Dialect,
   findRow,
-  insertRow,
-  listRows,
   queryRows,
   type RowOf,
-  createRowReads,
-  createRowWrites,
   type Sql,
   type SqlRow,
 } from './table.ts';
@@ -108,7 +104,7 @@ const HAS_LABEL = " OR replace(labels, ?, '') <> labels"; // both databases have
 export async function claimJob(sql: Sql, dialect: Dialect, claim: JobClaim): Promise<Job | undefined> {
   const { kinds, worker, nowMs, leaseMs, labels = [] } = claim;
   if (kinds.length === 0) return undefined;
-  await insertRow(sql, workers, { worker, kinds: kinds.toSorted(), seenAtMs: nowMs }, { after: NOTED });
+  await workers.insert(sql, { worker, kinds: kinds.toSorted(), seenAtMs: nowMs }, { after: NOTED });
   const names = [...new Set(labels.map((label) => label.replace(/=.*/s, '=')))];
   const groups = names.map((name) => labels.filter((label) => label.startsWith(name)));
   const fits = groups.map((group) => ` AND (labels IS NULL${group.map(() => HAS_LABEL).join('')})`).join('');
@@ -155,26 +151,26 @@ const QUEUE = `SELECT kind, count(*) AS jobs, sum(CASE WHEN lease_until_ms > ? T
   FROM jobs GROUP BY kind ORDER BY kind`;
 
 export const createJobReads = (sql: Sql) => ({
-  operations: createRowReads(sql, operations),
+  operations: operations.reads(sql),
   jobs: {
     count: (nowMs: number) => queryRows(sql, readQueue(nowMs), QUEUE, [nowMs, nowMs]),
     /** Finds the unfinished job of a resource, whether a worker holds it or not. */
     findOf: ({ kind, projectId, resourceId }: JobSubject) =>
       findRow(sql, jobs.toRow, BY_SUBJECT, [kind, projectId, resourceId]),
   },
-  runnerLogs: createRowReads(sql, runnerLogs),
+  runnerLogs: runnerLogs.reads(sql),
   workers: {
-    list: (seenSinceMs: number) => listRows(sql, workers, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
+    list: (seenSinceMs: number) => workers.list(sql, 'seen_at_ms >= ? ORDER BY worker', seenSinceMs),
   },
 });
 
 /** Each write of the queue belongs in the transaction of its change. */
 export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
-  operations: createRowWrites(sql, operations, dialect),
+  operations: operations.writes(sql, dialect),
   jobs: {
     /** Needs the operation to be stored. */
     enqueue: ({ createdAtMs, ...job }: NewJob) =>
-      insertRow(sql, jobs, { ...job, attempt: 0, fence: 0 }, { columns: { not_before_ms: createdAtMs } }),
+      jobs.insert(sql, { ...job, attempt: 0, fence: 0 }, { columns: { not_before_ms: createdAtMs } }),
     /** Returns whether a claim is still valid, and locks the job until the transaction ends. */
     isHeld: async ({ operationId, fence }: JobHold) =>
       (await sql.all(`SELECT 1 AS held FROM jobs WHERE ${HELD}${dialect.forUpdate}`, operationId, fence))
@@ -193,6 +189,6 @@ export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
   },
   runnerLogs: {
     /** Keeps the log of the last attempt. */
-    put: (row: RunnerLogRow) => insertRow(sql, runnerLogs, row, { after: LATER }),
+    put: (row: RunnerLogRow) => runnerLogs.insert(sql, row, { after: LATER }),
   },
 });

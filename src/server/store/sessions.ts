@@ -6,17 +6,7 @@ import {
 } from '../../contract/resources/authoring.ts';
 import { type HostedRun, hostedRunSchema, terminalRunStates } from '../../contract/resources/run.ts';
 import { type WorldSession, worldSessionSchema } from '../../contract/resources/session.ts';
-import {
-  column,
-  defineTable,
-  type Dialect,
-  inProject,
-  listRows,
-  type RowOf,
-  createRowReads,
-  createRowWrites,
-  type Sql,
-} from './table.ts';
+import { column, defineTable, type Dialect, inProject, type RowOf, type Sql } from './table.ts';
 
 /** An environment names the build of its worlds. The API has no resource for it. */
 const environments = defineTable({
@@ -66,24 +56,24 @@ const RUNS_DUE = `state IN ('created', 'running') AND deadline_at_ms <= ?
   ORDER BY deadline_at_ms, hosted_run_id LIMIT ?`;
 
 export const createSessionReads = (sql: Sql) => ({
-  environments: createRowReads(sql, environments),
+  environments: environments.reads(sql),
   sessions: {
-    ...createRowReads(sql, sessions),
-    due: (nowMs: number, limit: number) => listRows(sql, sessions, SESSIONS_DUE, nowMs, limit),
+    ...sessions.reads(sql),
+    due: (nowMs: number, limit: number) => sessions.list(sql, SESSIONS_DUE, nowMs, limit),
   },
   runs: {
-    ...createRowReads(sql, runs),
-    due: (nowMs: number, limit: number) => listRows(sql, runs, RUNS_DUE, nowMs, limit),
+    ...runs.reads(sql),
+    due: (nowMs: number, limit: number) => runs.list(sql, RUNS_DUE, nowMs, limit),
   },
 });
 
 export const createSessionWrites = (sql: Sql, dialect: Dialect) => ({
-  environments: createRowWrites(sql, environments, dialect),
-  sessions: createRowWrites(sql, sessions, dialect),
+  environments: environments.writes(sql, dialect),
+  sessions: sessions.writes(sql, dialect),
   runs: {
-    ...createRowWrites(sql, runs, dialect),
+    ...runs.writes(sql, dialect),
     lockUnfinished: (projectId: string, sessionId: string) =>
-      listRows(sql, runs, UNFINISHED + dialect.forUpdate, projectId, sessionId, ...terminalRunStates),
+      runs.list(sql, UNFINISHED + dialect.forUpdate, projectId, sessionId, ...terminalRunStates),
   },
 });
 
@@ -123,23 +113,23 @@ const LAST_SEQUENCE = `SELECT coalesce(max(sequence), 0) AS sequence FROM author
 const TURNS_AFTER = 'project_id = ? AND authoring_session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?';
 
 export const createAuthoringReads = (sql: Sql) => ({
-  authoringSessions: createRowReads(sql, authoringSessions),
+  authoringSessions: authoringSessions.reads(sql),
   turns: {
-    ...createRowReads(sql, turns),
-    due: (nowMs: number, limit: number) => listRows(sql, turns, TURNS_DUE, nowMs, limit),
+    ...turns.reads(sql),
+    due: (nowMs: number, limit: number) => turns.list(sql, TURNS_DUE, nowMs, limit),
     /** The turns of a session in order, after a sequence (0 for the first). */
     list: (
       { projectId, authoringSessionId }: Pick<AuthoringSession, 'projectId' | 'authoringSessionId'>,
       afterSequence: number,
       limit: number,
-    ) => listRows(sql, turns, TURNS_AFTER, projectId, authoringSessionId, afterSequence, limit),
+    ) => turns.list(sql, TURNS_AFTER, projectId, authoringSessionId, afterSequence, limit),
   },
 });
 
 export const createAuthoringWrites = (sql: Sql, dialect: Dialect) => ({
-  authoringSessions: createRowWrites(sql, authoringSessions, dialect),
+  authoringSessions: authoringSessions.writes(sql, dialect),
   turns: {
-    ...createRowWrites(sql, turns, dialect),
+    ...turns.writes(sql, dialect),
     /** The highest sequence of a session's turns, 0 when it has none. Lock the session first. */
     lastSequence: async (projectId: string, authoringSessionId: string) => {
       const [row] = await sql.all(LAST_SEQUENCE, projectId, authoringSessionId);

@@ -22,22 +22,7 @@ export type { BlobRef, InProject } from './table.ts';
 export type * from './tenants.ts';
 export type { Usage } from './usage.ts';
 
-export interface Reads
-  extends
-    ReturnType<typeof createTenantReads>,
-    ReturnType<typeof createBundleReads>,
-    ReturnType<typeof createExportReads>,
-    ReturnType<typeof createBuildReads>,
-    ReturnType<typeof sessions.createSessionReads>,
-    ReturnType<typeof sessions.createAuthoringReads>,
-    ReturnType<typeof jobs.createJobReads>,
-    ReturnType<typeof createIdempotencyReads>,
-    ReturnType<typeof createBlobReads>,
-    ReturnType<typeof createUsageReads>,
-    ReturnType<typeof createRetentionReads>,
-    ReturnType<typeof meta.createMetaReads> {}
-
-const createReads = (sql: Sql): Reads => ({
+const createReads = (sql: Sql) => ({
   ...createTenantReads(sql),
   ...createBundleReads(sql),
   ...createExportReads(sql),
@@ -52,21 +37,9 @@ const createReads = (sql: Sql): Reads => ({
   ...meta.createMetaReads(sql),
 });
 
-interface Writes
-  extends
-    ReturnType<typeof createTenantWrites>,
-    ReturnType<typeof createBundleWrites>,
-    ReturnType<typeof createExportWrites>,
-    ReturnType<typeof createBuildWrites>,
-    ReturnType<typeof sessions.createSessionWrites>,
-    ReturnType<typeof sessions.createAuthoringWrites>,
-    ReturnType<typeof jobs.createJobWrites>,
-    ReturnType<typeof createIdempotencyWrites>,
-    ReturnType<typeof createBlobWrites>,
-    ReturnType<typeof createRetentionWrites>,
-    ReturnType<typeof meta.createMetaWrites> {}
+export interface Reads extends ReturnType<typeof createReads> {}
 
-const createWrites = (sql: Sql, dialect: Dialect): Writes => ({
+const createWrites = (sql: Sql, dialect: Dialect) => ({
   ...createTenantWrites(sql, dialect),
   ...createBundleWrites(sql, dialect),
   ...createExportWrites(sql, dialect),
@@ -84,7 +57,7 @@ const createWrites = (sql: Sql, dialect: Dialect): Writes => ({
  * The reads and writes of a transaction. A row that is read without a lock may change before it is written, so lock it
  * first. An insert fails if the row is already stored. Inserts and updates may run, and fail, as late as the commit.
  */
-export type Tx = Reads & Writes;
+export type Tx = Reads & ReturnType<typeof createWrites>;
 
 function createTransaction(sql: Sql, dialect: Dialect): Tx {
   const writes: Readonly<Record<string, object>> = { ...createWrites(sql, dialect) };

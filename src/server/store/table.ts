@@ -113,8 +113,8 @@ type RowIn<M extends Members> = Defined<{
   readonly [K in keyof M]: M[K] extends Codec<infer T> ? T : never;
 }>;
 
-/** A table whose rows are values of `R`, found by the members `K` together. */
-export type Table<R, K extends readonly (keyof R)[]> = {
+/** How rows, which are values of `R`, are stored, and found by the members `K` together. */
+type Layout<R, K extends readonly (keyof R)[]> = {
   readonly name: string;
   readonly key: K;
   /** The columns of a row. With `*`, a column of a newer program would end the prepared statements of PostgreSQL. */
@@ -127,6 +127,17 @@ export type Table<R, K extends readonly (keyof R)[]> = {
   /** All columns but those of the key. */
   readonly contentOf: (row: R) => SqlColumns;
 };
+/** A table, with what every table can do. */
+type Table<R, K extends readonly (keyof R)[]> = Pick<Layout<R, K>, 'name' | 'columns' | 'toRow'> & {
+  /** Reads rows. `where` is the text after WHERE, with order and limit. */
+  list(sql: Sql, where: string, ...values: readonly SqlValue[]): Promise<R[]>;
+  /** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
+  insert(sql: Sql, row: R, more?: InsertMore): Promise<number>;
+  reads(sql: Sql): ReturnType<typeof createRowReads<R, K>>;
+  writes(sql: Sql, dialect: Dialect): ReturnType<typeof createRowWrites<R, K>>;
+};
+type InsertMore = { readonly columns?: SqlColumns; readonly after?: string };
+
 export type RowOf<T> = T extends { readonly toRow: (row: SqlRow) => infer R } ? R : never;
 
 export function defineTable<M extends Members, const K extends readonly (keyof RowIn<M>)[]>(spec: {
@@ -160,7 +171,7 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
   };
   const names = members.flatMap((member) => member.names).join(', ');
   const content = Object.keys(columns).filter((member) => !key.some((part) => part === member));
-  return {
+  const layout: Layout<RowIn<M>, K> = {
     name,
     key,
     columns: names,
@@ -168,6 +179,16 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
     toRow,
     columnsOf,
     contentOf: (row) => ({ ...columnsOf(row, content), ...derived(row) }),
+  };
+  return {
+    name,
+    columns: names,
+    toRow,
+    list: (sql, where, ...values) =>
+      queryRows(sql, toRow, `SELECT ${names} FROM ${name} WHERE ${where}`, values),
+    insert: (sql, row, more) => insertRow(sql, layout, row, more),
+    reads: (sql) => createRowReads(sql, layout),
+    writes: (sql, dialect) => createRowWrites(sql, layout, dialect),
   };
 }
 
@@ -186,14 +207,6 @@ export const queryRows = async <R>(
   values: readonly SqlValue[],
 ): Promise<R[]> => (await sql.all(statement, ...values)).map(toRow);
 
-/** Reads rows of a table. `where` is the text after WHERE, with order and limit. */
-export const listRows = <R>(
-  sql: Sql,
-  { name, columns, toRow }: Pick<Table<R, readonly (keyof R)[]>, 'name' | 'columns' | 'toRow'>,
-  where: string,
-  ...values: readonly SqlValue[]
-): Promise<R[]> => queryRows(sql, toRow, `SELECT ${columns} FROM ${name} WHERE ${where}`, values);
-
 export async function findRow<R>(
   sql: Sql,
   toRow: (row: SqlRow) => R,
@@ -204,12 +217,11 @@ export async function findRow<R>(
   return row === undefined ? undefined : toRow(row);
 }
 
-/** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
-export async function insertRow<R, K extends readonly (keyof R)[]>(
+async function insertRow<R, K extends readonly (keyof R)[]>(
   sql: Sql,
-  { name, key, columnsOf, contentOf }: Table<R, K>,
+  { name, key, columnsOf, contentOf }: Layout<R, K>,
   row: R,
-  { columns = {}, after = '' }: { readonly columns?: SqlColumns; readonly after?: string } = {},
+  { columns = {}, after = '' }: InsertMore = {},
 ): Promise<number> {
   const all = { ...columnsOf(row, key), ...contentOf(row), ...columns };
   const names = Object.keys(all);
@@ -219,10 +231,9 @@ export async function insertRow<R, K extends readonly (keyof R)[]>(
 
 type KeyOf<R, K extends readonly (keyof R)[]> = { readonly [I in keyof K]: R[K[I]] & SqlValue };
 
-export const createRowReads = <R, const K extends readonly (keyof R)[]>(
-  sql: Sql,
-  { toRow, byKey }: Table<R, K>,
-) => ({ find: (...key: KeyOf<R, K>) => findRow(sql, toRow, byKey, key) });
+const createRowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, { toRow, byKey }: Layout<R, K>) => ({
+  find: (...key: KeyOf<R, K>) => findRow(sql, toRow, byKey, key),
+});
 
 /** Waits for a statement, unless the transaction does. */
 const awaitUnlessDeferred = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
@@ -232,19 +243,19 @@ async function assertOne(changed: Promise<number>, name: string): Promise<void> 
   if ((await changed) !== 1) throw new DrillproofError('internal.BUG', `an update of ${name} matched no row`);
 }
 
-export const createRowWrites = <R, K extends readonly (keyof R)[]>(
+const createRowWrites = <R, K extends readonly (keyof R)[]>(
   sql: Sql,
-  table: Table<R, K>,
+  layout: Layout<R, K>,
   { forUpdate, updateOne }: Dialect,
 ) => ({
   /** Reads the row and locks it until the transaction ends. */
-  lock: (...key: KeyOf<R, K>) => findRow(sql, table.toRow, table.byKey + forUpdate, key),
+  lock: (...key: KeyOf<R, K>) => findRow(sql, layout.toRow, layout.byKey + forUpdate, key),
   insert: async (row: R) => {
-    await awaitUnlessDeferred(sql, insertRow(sql, table, row));
+    await awaitUnlessDeferred(sql, insertRow(sql, layout, row));
   },
   /** Replaces the row with the same key. @throws DrillproofError `internal.BUG` when there is none */
   update: async (row: R) => {
-    const { name, key, columnsOf, contentOf } = table;
+    const { name, key, columnsOf, contentOf } = layout;
     const [at, columns] = [columnsOf(row, key), contentOf(row)];
     const update = `UPDATE ${name} SET ${joinEquals(columns, ', ')} WHERE ${joinEquals(at, ' AND ')}`;
     const values = [...Object.values(columns), ...Object.values(at)];

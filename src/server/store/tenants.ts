@@ -6,11 +6,8 @@ import {
   defineTable,
   type Dialect,
   inProject,
-  listRows,
   findRow,
   type RowOf,
-  createRowReads,
-  createRowWrites,
   type Sql,
 } from './table.ts';
 
@@ -69,19 +66,19 @@ const BY_HASH = `SELECT ${tokens.columns} FROM tokens WHERE token_hash = ?`;
 
 export const createTenantReads = (sql: Sql) => ({
   organizations: {
-    ...createRowReads(sql, organizations),
-    list: () => listRows(sql, organizations, 'true ORDER BY organization_id'),
+    ...organizations.reads(sql),
+    list: () => organizations.list(sql, 'true ORDER BY organization_id'),
   },
   projects: {
-    ...createRowReads(sql, projects),
+    ...projects.reads(sql),
     list: (organizationId: string) =>
-      listRows(sql, projects, 'organization_id = ? ORDER BY project_id', organizationId),
+      projects.list(sql, 'organization_id = ? ORDER BY project_id', organizationId),
   },
   tokens: {
-    ...createRowReads(sql, tokens),
+    ...tokens.reads(sql),
     findByHash: (tokenHash: string) => findRow(sql, tokens.toRow, BY_HASH, [tokenHash]),
     list: (organizationId: string) =>
-      listRows(sql, tokens, 'organization_id = ? ORDER BY token_id', organizationId),
+      tokens.list(sql, 'organization_id = ? ORDER BY token_id', organizationId),
   },
 });
 
@@ -90,10 +87,10 @@ const REVOKE_ALL = 'UPDATE tokens SET revoked_at_ms = ? WHERE organization_id = 
 const USE = `UPDATE tokens SET last_used_at_ms = ? WHERE token_id = ? AND coalesce(last_used_at_ms, 0) < ?`;
 
 export const createTenantWrites = (sql: Sql, dialect: Dialect) => ({
-  organizations: createRowWrites(sql, organizations, dialect),
-  projects: createRowWrites(sql, projects, dialect),
+  organizations: organizations.writes(sql, dialect),
+  projects: projects.writes(sql, dialect),
   tokens: {
-    ...createRowWrites(sql, tokens, dialect),
+    ...tokens.writes(sql, dialect),
     /** Returns whether the token exists and was not revoked before. */
     revoke: async (tokenId: string, revokedAtMs: number) =>
       (await sql.run(REVOKE, revokedAtMs, tokenId)) === 1,
