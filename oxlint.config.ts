@@ -52,6 +52,8 @@ const folderOrder: Readonly<Record<string, readonly string[]>> = {
   web: ['worker', 'page'],
   node: ['evidence', 'volume', 's3', 'second-opinion', 'keys', 'time', 'queue'],
   server: ['store', 'blobs', 'model', 'http', 'telemetry', 'builds', 'services', 'jobs', 'admin'],
+  'server/store': ['sqlite', 'postgres'],
+  'server/jobs': ['run', 'export'],
   'cli/shared': ['options', 'output', 'input'],
 };
 /** In these rooms, no folder imports a file next to the folders. */
@@ -59,7 +61,7 @@ const filesLast = new Set(['server']);
 
 /** What a file that is `depth` folders below `parent/folder` may not import. */
 const noLater = (parent: string, folder: string, depth: number): Pattern[] => {
-  const names = folderOrder[parent]!;
+  const names = folderOrder[parent] ?? [];
   const later = names.slice(names.indexOf(folder) + 1).map((name) => `${name}/`);
   const files = filesLast.has(parent) ? ['[^/]+\\.ts$'] : [];
   if (later.length + files.length === 0) return [];
@@ -85,13 +87,17 @@ const rooms = order.flatMap((level, depth) =>
       if (!mayUseNode.includes(room)) patterns.push(noNode);
       if (room === 'cli' && folders > 0) patterns.push(noCommand(folders));
       const all = { files: [`src/${room}/${files}`], rules: restrict(patterns) };
-      // The path below the room: a folder of it, and for `cli/shared` a folder of that.
-      const inFolders = [room, `${room}/shared`].flatMap((parent, steps) =>
-        (folders > steps ? (folderOrder[parent] ?? []) : []).map((folder) => ({
+      // The path below the room: a folder of it, or a folder of that. The last row that matches a file counts alone.
+      const parents = Object.keys(folderOrder).filter((parent) => parent.split('/')[0] === room);
+      const inFolders = parents.flatMap((parent) => {
+        const [, inner] = parent.split('/');
+        const steps = inner === undefined ? 0 : 1;
+        const outer = inner === undefined ? [] : noLater(room, inner, folders);
+        return (folders > steps ? (folderOrder[parent] ?? []) : []).map((folder) => ({
           files: [`src/${parent}/${folder}/${files.slice(2 * (steps + 1))}`],
-          rules: restrict([...patterns, ...noLater(parent, folder, folders - steps)]),
-        })),
-      );
+          rules: restrict([...patterns, ...outer, ...noLater(parent, folder, folders - steps)]),
+        }));
+      });
       return [all, ...inFolders];
     });
   }),
