@@ -191,16 +191,19 @@ export async function openDropped(transfer: DataTransfer): Promise<ChosenEvidenc
 export function readDroppedTree(transfer: Pick<DataTransfer, 'items'>): Promise<BlobTree> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry());
-  const files = items.map((item) => item.getAsFile()).filter((file) => file !== null);
-  if (entries.every((entry) => entry?.isDirectory !== true)) return Promise.resolve(readFileTree(files));
-  return walkEntries(entries.filter((entry) => entry !== null));
+  const dropped = items.map((item) => item.getAsFile());
+  if (entries.every((entry) => entry?.isDirectory !== true))
+    return Promise.resolve(readFileTree(dropped.filter((file) => file !== null)));
+  // A page from a file cannot read the entry of a file either.
+  return walkEntries(entries.flatMap((entry, at) => (entry?.isFile ? dropped[at] : entry) ?? []));
 }
 
-async function walkEntries(entries: readonly FileSystemEntry[]): Promise<BlobTree> {
+async function walkEntries(entries: readonly (FileSystemEntry | File)[]): Promise<BlobTree> {
   const files = new Map<string, Blob>();
   const folders: string[] = [];
-  const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
-    if (isFile(entry)) return void files.set(path, await readFile(entry));
+  const walk = async (entry: FileSystemEntry | File, path: string): Promise<void> => {
+    if (entry instanceof File) return void files.set(path, entry);
+    if (entry.isFile) return void files.set(path, await readFile(entry as FileSystemFileEntry));
     const children = await listChildren(entry as FileSystemDirectoryEntry);
     if (children.length === 0 && path !== '') folders.push(path);
     for (const child of children) await walk(child, path === '' ? child.name : `${path}/${child.name}`);
@@ -210,8 +213,6 @@ async function walkEntries(entries: readonly FileSystemEntry[]): Promise<BlobTre
   for (const entry of entries) await walk(entry, entries.length === 1 ? '' : entry.name);
   return { name, files, folders };
 }
-
-const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 
 const readFile = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise<File>((resolve, reject) => entry.file(resolve, reject)).catch(refuseFolder(entry));

@@ -1,4 +1,4 @@
-import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime, readTime } from '../../bytes/text/wording.ts';
 import { codeEntry } from '../../codes/catalogue.ts';
 import type { Severity } from '../../codes/entry.ts';
 import type { Answer, RuleState } from '../../policy/decision.ts';
@@ -65,9 +65,9 @@ export const renderState = (state: State, word: string = wordOf(state)): Markup 
   renderSign(toneOf(state), word);
 
 export const renderResultLine = ({ tone, text }: Pick<ResultLine, 'text' | 'tone'>): Piece =>
-  tone === undefined ? text : renderSign(TONES[tone], text);
+  tone === undefined ? renderTimes(text) : renderSign(TONES[tone], renderTimes(text));
 
-export const renderSign = (tone: Tone, text: string): Markup =>
+export const renderSign = (tone: Tone, text: Piece): Markup =>
   html`<span class="state ${tone}"
     ><svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
       <circle cx="8" cy="8" r="7.25" />
@@ -84,6 +84,12 @@ export function renderTime(atMs: number | string): Markup {
   const text = typeof atMs === 'string' ? atMs : isoTime(atMs);
   return text.endsWith('Z') ? html`<time datetime="${text}">${text}</time>` : html`${text}`;
 }
+
+const TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/;
+
+/** A text, whose times the script of a page also shows in local time. */
+export const renderTimes = (text: string): Piece =>
+  text.split(TIME).map((piece) => (readTime(piece) === undefined ? piece : renderTime(piece)));
 
 export const renderTimeRange = (firstMs: number, lastMs: number): Markup =>
   firstMs === lastMs ? renderTime(firstMs) : html`${renderTime(firstMs)} to ${renderTime(lastMs)}`;
@@ -102,8 +108,12 @@ export const renderFacts = (facts: readonly Fact[]): Markup =>
     )}
   </dl>`;
 
-export const renderHeader = (title: string, ...content: readonly Piece[]): Markup =>
+/** The text that every printed page has at its top: the result and its date. */
+export const renderRunning = (text: string): Markup => html`<p class="running">${text}</p>`;
+
+export const renderHeader = (title: string, running: string, ...content: readonly Piece[]): Markup =>
   html`<header class="cover">
+    ${renderRunning(running)}
     <h1>${title}</h1>
     ${content}
   </header> `;
@@ -239,23 +249,31 @@ function renderGroup(cases: readonly [Finding, ...Finding[]], anchors: Anchors):
 
 function renderCases(cases: readonly Case[], times: number, anchors: Anchors): Markup {
   const [omitted, unlisted] = [Math.max(0, cases.length - MAX_CASES), times - cases.length];
-  const shown = cases.slice(0, MAX_CASES).map((entry) => renderCase(entry, anchors));
+  const shown = cases
+    .slice(0, MAX_CASES)
+    .map((entry) => renderCase(entry, [['Where', renderPlace(entry, anchors)]]));
   const closed = shown.slice(OPEN_CASES);
   return html`${shown.slice(0, OPEN_CASES)}${closed.length === 0 ? undefined : html`<details><summary>${count(closed.length)} more</summary>${closed}</details>`}${omitted > 0 ? html`<p>${count(omitted)} more are in the JSON report.</p>` : undefined}${unlisted > 0 ? html`<p>${count(unlisted)} more were only counted.</p>` : undefined}`;
 }
 
-const renderCase = ({ subject, path, message, expected, actual }: Case, anchors: Anchors): Markup =>
+/** What is wrong in one place, with more facts. */
+export const renderCase = (
+  { message, expected, actual }: Pick<Finding, 'message' | 'expected' | 'actual'>,
+  facts: readonly Fact[],
+): Markup =>
   html`<div class="case">
     ${renderFacts([
       ['Expected', quoteText(expected)],
       ['Actual', quoteText(actual)],
       ['What', message],
-      [
-        'Where',
-        html`${renderLink(anchors.get(subject), subject)}${path === undefined || path === subject ? undefined : html` ${quote(path)}`}`,
-      ],
+      ...facts,
     ])}
   </div> `;
+
+const renderPlace = ({ subject, path }: Case, anchors: Anchors): Piece => [
+  renderLink(anchors.get(subject), subject),
+  path === undefined || path === subject ? undefined : html` ${quote(path)}`,
+];
 
 /** A quoted text that links to an element of the page, if there is one. */
 export const renderLink = (id: string | undefined, text: string): Markup =>

@@ -8,6 +8,7 @@ import {
   renderFacts,
   renderItems,
   renderSection,
+  renderTimes,
   type State,
   renderState,
 } from './blocks.ts';
@@ -18,7 +19,9 @@ const STATES: Readonly<Record<string, State>> = { passed: 'passed', failed: 'fai
 /** What a part contains: its facts, assertions, objects and the beginning of its texts, as the part states them. */
 export function renderContents(contents: PartContents): Markup {
   const { manifest, runResult, previews } = contents;
-  const facts = listPartFacts(contents).map(([name, value]) => [name, quoteText(value)] as const);
+  const facts = listPartFacts(contents).map(
+    ([name, value]) => [name, value && html`<code>${renderTimes(value)}</code>`] as const,
+  );
   const assertions = runResult?.assertionResults ?? [];
   return renderSection('contents', 'What the part contains', [
     html`<p class="soft">The part states this. The verdict says whether its bytes are those that were signed.</p>`,

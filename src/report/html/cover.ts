@@ -1,4 +1,4 @@
-import { count, countNoun } from '../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Run, SignedBy } from '../../verify/report.ts';
 import { describeResult, type ResultLine } from '../text/result.ts';
 import { groupBy } from '../../bytes/async.ts';
@@ -21,6 +21,7 @@ import {
   renderFacts,
   renderHeader,
   renderResultLine,
+  renderState,
   renderVerdict,
   buildCallFact,
   buildTrustFact,
@@ -58,6 +59,7 @@ export function renderCover(report: ExportReport | BundleReport, anchors: Anchor
   });
   return renderHeader(
     'Verification of evidence',
+    titleOf(report),
     renderVerdict(
       report.verdict,
       quoteText(idOfReport(report)),
@@ -68,7 +70,7 @@ export function renderCover(report: ExportReport | BundleReport, anchors: Anchor
       ...describeEvidence(report),
       ...describeVerifier(report),
       ['Verified as of', renderTime(report.asOfMs)],
-      [LINE_TITLES.claimed, lines.get('claimed')?.[0].text],
+      [LINE_TITLES.claimed, lines.get('claimed')?.map(renderResultLine)],
     ]),
   );
 }
@@ -112,11 +114,17 @@ function describeSigners(report: ExportReport | BundleReport): Piece {
   return renderFirst(lines, MAX_NAMES);
 }
 
+/** The verdict, and the drills if one did not pass. */
+export function renderResult(report: ExportReport | BundleReport): Piece {
+  const drills = describeBadDrills(report);
+  return [renderState(report.verdict), drills && renderResultLine(drills)];
+}
+
 export const idOfReport = (report: ExportReport | BundleReport): string | undefined =>
   report.kind === 'export' ? report.evidenceExportId : (report.evidenceBundleId ?? report.path);
 
 export const titleOf = (report: ExportReport | BundleReport): string =>
-  `${describeVerdict(report)}: ${idOfReport(report) ?? 'evidence'}`;
+  `${describeVerdict(report)}: ${idOfReport(report) ?? 'evidence'}, as of ${isoTime(report.asOfMs)}`;
 
 const describeTool = ({ tool: { name, version, page } }: Run): Piece => [
   quote(`${name} ${version}`),

@@ -69,23 +69,18 @@ export const visibleText = (text: string): string =>
 export const htmlText = (text: string): string =>
   visibleText(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
 
-type PageOptions = {
-  /** Whether the page has images inside. */
-  readonly images?: boolean;
-  /** What every printed page says at its top. */
-  readonly running?: string;
-};
+/** Whether the page has images inside. */
+type PageOptions = { readonly images?: boolean };
 
 /**
  * The beginning of a page in one file. Its policy allows its own style and script and nothing else: no request, no form,
  * no frame.
  */
-export function openDocument(title: string, { images = false, running = title }: PageOptions = {}): string {
-  const style = REPORT_CSS + formatRunningStyle(running);
+export function openDocument(title: string, { images = false }: PageOptions = {}): string {
   const sources = [
     "default-src 'none'",
     `script-src ${hashSource(REPORT_SCRIPT)}`,
-    `style-src ${hashSource(style)}`,
+    `style-src ${hashSource(REPORT_CSS)}`,
     ...(images ? ['img-src data:'] : []),
     "base-uri 'none'",
     "form-action 'none'",
@@ -98,7 +93,7 @@ export function openDocument(title: string, { images = false, running = title }:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>${htmlText(title)}</title>
-<style>${style}</style>
+<style>${REPORT_CSS}</style>
 </head>
 <body>
 <main class="wide">
@@ -107,15 +102,6 @@ export function openDocument(title: string, { images = false, running = title }:
 
 const hashSource = (text: string): string =>
   `'sha256-${toBase64(fromHex(digestOf(toUtf8(text)).slice('sha256:'.length)))}'`;
-
-/** The head of printed pages. Every character that is not a letter, a digit or a blank is escaped as in CSS. */
-function formatRunningStyle(text: string): string {
-  const escaped = visibleText(text).replace(
-    /[^A-Za-z0-9 ]/gu,
-    (character) => `\\${character.codePointAt(0)!.toString(16)} `,
-  );
-  return `@page{@top-left{content:"${escaped}"}}\n`;
-}
 
 /** The script of a page. It runs at the end of the document. */
 export const REPORT_SCRIPT = `${ENHANCE_REPORT}enhanceReport(document.body);\n`;

@@ -144,7 +144,7 @@ function rangeOf(rows: readonly KeyRow[], asOfMs: number): readonly [number, num
     first = Math.min(first, atMs);
     last = Math.max(last, atMs);
   }
-  const roomMs = Math.max(last - first, 86_400_000);
+  const roomMs = Math.max(last - first, DAY_MS);
   const near = (atMs: number | undefined): number[] =>
     atMs !== undefined && atMs >= first - 4 * roomMs && atMs <= last + 4 * roomMs ? [atMs] : [];
   const ends = rows.flatMap(({ key }) => [key?.notBeforeMs, key?.notAfterMs, key?.revokedAtMs].flatMap(near));

@@ -160,11 +160,11 @@ const LOCAL_COLUMNS: readonly ItemColumn<LocalReportReport>[] = [
 export function renderLocalReports(report: ExportReport): readonly Piece[] {
   const { localReports } = report;
   if (localReports.length === 0) return [];
-  const bad = localReports.filter(({ verdict }) => verdict !== 'intact');
-  const rest = localReports.filter(({ verdict }) => verdict === 'intact');
+  const isIntact = ({ verdict }: LocalReportReport): number => Number(verdict === 'intact');
+  const sorted = localReports.toSorted((a, b) => isIntact(a) - isIntact(b));
   const more = localReports.length - PAGE_ROWS;
   return [
-    renderItems(localTitle(report), LOCAL_COLUMNS, [...bad, ...rest].slice(0, PAGE_ROWS)),
+    renderItems(localTitle(report), LOCAL_COLUMNS, sorted.slice(0, PAGE_ROWS)),
     more > 0 ? html`<p>${count(more)} more are in the JSON report.</p>` : undefined,
   ];
 }

@@ -18,7 +18,7 @@ import { renderCover, listSigners, titleOf } from './cover.ts';
 import { html, type Markup, renderDocument } from './document.ts';
 import { buildKeyRows, selectTrust, renderKeys } from './keys.ts';
 import { listAnchors, renderLocalReports, renderParts, sortParts } from './parts.ts';
-import { count, isoTime } from '../../bytes/text/wording.ts';
+import { count } from '../../bytes/text/wording.ts';
 import { quoteShellWord } from '../printable.ts';
 import { formatCall } from '../text/facts.ts';
 import { percent, size } from '../text/page.ts';
@@ -80,10 +80,7 @@ export function renderReportBody(
 export const renderReportPage = (
   report: ExportReport | BundleReport,
   options: ReportViewOptions = {},
-): string =>
-  renderDocument(titleOf(report), renderReportBody(report, options), {
-    running: `${titleOf(report)}, as of ${isoTime(report.asOfMs)}`,
-  });
+): string => renderDocument(titleOf(report), renderReportBody(report, options));
 
 const MAX_FILES = 100;
 

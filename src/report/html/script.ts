@@ -13,7 +13,7 @@ const make = (tag, name, ...content) => {
   return element;
 };
 const makeButton = (text, name, onclick) => Object.assign(make('button', name, text), { type: 'button', onclick });
-const local = new Intl.DateTimeFormat([], { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' });
+const local = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
 
 function enhance(root) {
   for (const time of all('time', root)) {

@@ -1,6 +1,6 @@
 /** The style of every page. It contains nothing of a report. */
 export const REPORT_CSS = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#545d68;--back:#fff;--box:#f5f7f9;--line:#d0d7de;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
-@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9aa4af;--back:#0d1117;--box:#161b22;--line:#3a424c;--good:#56d364;--bad:#ff8d85;--open:#e3b341;--idle:#9aa4af;--mark:#2d1517;--link:#7ab8ff}}
+@media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9aa4af;--back:#0d1117;--box:#161b22;--line:#3a424c;--good:#56d364;--bad:#ff8d85;--open:#e3b341;--idle:#9aa4af;--mark:#2d1517;--link:#7ab8ff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;-webkit-text-size-adjust:100%}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
@@ -13,6 +13,7 @@ h3{font-size:1.02rem;margin:1.5rem 0 .4rem}
 p{margin:.4rem 0}
 a{color:var(--link)}
 .soft{color:var(--soft)}
+.running{display:none}
 .verdict{font-size:1.15rem;border:2px solid currentcolor;border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem}
 .verdict p,.verdict dl{color:var(--text);font-size:1rem}.verdict dd .state{display:flex;align-items:baseline;font-weight:400;white-space:normal}.verdict dd svg{transform:translateY(.15em)}
 .verdict.good{color:var(--good)}.verdict.bad{color:var(--bad)}.verdict.open{color:var(--open)}.verdict.idle{color:var(--idle)}
@@ -95,14 +96,15 @@ td::before{content:attr(data-title) ": ";color:var(--soft)}
 td:empty{display:none}
 #part{font-size:.92rem}#part tbody th,#part td{min-width:0}
 .number{text-align:left}}
-@media print{:root{color-scheme:light;--text:#000;--soft:#444;--back:#fff;--box:#f5f7f9;--line:#bbb;--good:#116329;--bad:#a40e26;--open:#774a00;--idle:#545d68;--mark:#fff1f0;--link:#0a53a8}
-@page{margin:18mm 14mm;font:8pt system-ui,sans-serif;@bottom-right{content:"Page " counter(page) " of " counter(pages)}}
+@media print{:root{color-scheme:light;--text:#000;--soft:#444;--line:#bbb}
+@page{margin:12mm 14mm 18mm;font:8pt system-ui,sans-serif;@bottom-right{content:"Page " counter(page) " of " counter(pages)}}
 button,label,#part-controls>:not([role]){display:none}
 summary{list-style:none}
 .section::details-content{content-visibility:visible;display:block}
-#part tbody th{min-width:6cm}#part th code{font-size:6.6pt}#part td{min-width:2.1cm}
+#part tbody th{min-width:6cm}#part th code,#part a code{font-size:6.6pt}#part a code{overflow-wrap:normal}#part td{min-width:1.7cm}
 body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-main{max-width:none;padding:0}
+main{max-width:none;padding:8mm 0 0;-webkit-box-decoration-break:clone;box-decoration-break:clone}
+.running{display:block;position:fixed;top:0;left:0;font-size:8pt}
 h2,h3,summary{break-after:avoid}
 .case,.chain li,tr,.plot,.verdict,dd,pre{break-inside:avoid}
 .finding>p,p:has(+pre){break-after:avoid}

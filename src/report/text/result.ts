@@ -1,6 +1,6 @@
 import { findEarliest } from '../../verify/timestamps.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
-import type { BundleReport, Completeness, ExportReport, Verdict } from '../../verify/report.ts';
+import type { BundleReport, Completeness, ExportClaim, ExportReport, Verdict } from '../../verify/report.ts';
 import { summarizeCoverage } from './facts.ts';
 import { allFindings } from '../../verify/finding.ts';
 import { clipEnd } from '../printable.ts';
@@ -105,12 +105,16 @@ function describeTime(report: ExportReport | BundleReport): readonly ResultLine[
 
 /** Columns of a claimed value; the JSON report has all of it. */
 const MAX_CLAIM = 48;
+
 const NUMBER = /^\d+$/;
+
+function describeClaim({ name, value }: ExportClaim): string {
+  if (!NUMBER.test(value)) return `${name} ${clipEnd(JSON.stringify(value), MAX_CLAIM)}`;
+  return name.endsWith('AtMs') ? `${name.slice(0, -2)} ${isoTime(Number(value))}` : `${name} ${value}`;
+}
 
 function describeClaims(report: ExportReport | BundleReport): readonly ResultLine[] {
   if (report.kind === 'bundle' || report.claims === undefined || report.claims.length === 0) return [];
-  const claims = report.claims.map(
-    ({ name, value }) => `${name} ${clipEnd(NUMBER.test(value) ? value : JSON.stringify(value), MAX_CLAIM)}`,
-  );
+  const claims = report.claims.map(describeClaim);
   return [{ name: 'claimed', text: `by export.json, not signed: ${claims.join(', ')}` }];
 }

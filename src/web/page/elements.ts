@@ -4,12 +4,20 @@ import { omitCommands } from '../../report/html/blocks.ts';
 import { escapeText } from '../../report/printable.ts';
 import { packFailure, type PackedError } from '../worker/messages.ts';
 
+declare global {
+  /** Makes a report or a part of it more convenient to read (`report/html/script.ts`). */
+  function enhanceReport(report: HTMLElement, onRow?: (element: Element, row: number) => void): void;
+}
+
 /** The element of the page with this id. @throws TypeError if it is missing or has another type */
 export function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
   const element = document.querySelector(`#${id}`);
   if (element instanceof type) return element;
   throw new TypeError(`the page has no #${id}`);
 }
+
+export const onClick = (id: string, act: () => void): void =>
+  getElement(id, HTMLButtonElement).addEventListener('click', act);
 
 export const showElement = (id: string, isShown: boolean): void => {
   getElement(id, HTMLElement).hidden = !isShown;

@@ -5,8 +5,8 @@ import { size } from '../../report/text/page.ts';
 import { escapeText } from '../../report/printable.ts';
 import { type BlobTree, countBytes, isToken, readDroppedTree, readFileTree } from '../sources.ts';
 import type { KeyFile, Request } from '../worker/messages.ts';
-import { explainError, getElement, makeElement, showMessage } from './elements.ts';
-import { requestKeyLines } from './workers.ts';
+import { explainError, getElement, makeElement, onClick, showMessage } from './elements.ts';
+import { requestKeyList } from './workers.ts';
 
 type ChosenKey = { readonly name: string; readonly bytes: Uint8Array; readonly issuer?: HTMLInputElement };
 
@@ -50,7 +50,7 @@ export function connectInputs(onChange: () => void): void {
 
 function connectPicker(button: string, input: string, take: (files: readonly File[]) => void): void {
   const picker = getElement(input, HTMLInputElement);
-  getElement(button, HTMLButtonElement).addEventListener('click', () => picker.click());
+  onClick(button, () => picker.click());
   picker.addEventListener('change', (event) => {
     event.stopPropagation(); // the form would remove the message about these files
     const files = [...(picker.files ?? [])];
@@ -181,12 +181,16 @@ async function addKey(name: string, bytes: Uint8Array): Promise<void> {
   });
   keys.push(key);
   getElement('key-list', HTMLElement).append(item);
-  const described = await requestKeyLines({
-    name,
-    bytes,
-    ...(isStore ? {} : { issuer: 'not yet entered' }),
-  }).catch((error: unknown) => [explainError(error)]);
-  lines.append(...described.map((textContent) => makeElement('li', { textContent })));
+  try {
+    lines.innerHTML = await requestKeyList({
+      name,
+      bytes,
+      ...(isStore ? {} : { issuer: 'not yet entered' }),
+    });
+    enhanceReport(lines);
+  } catch (error) {
+    lines.append(makeElement('li', { textContent: explainError(error) }));
+  }
 }
 
 /** Reads the request of the user from the page. @throws RangeError with a message for the user */

@@ -7,14 +7,12 @@ import {
   explainFailure,
   getElement,
   makeElement,
+  onClick,
   showElement,
   showMessage,
 } from './elements.ts';
 import { connectInputs, readRequest } from './inputs.ts';
 import { startSession, type Session } from './workers.ts';
-
-/** Makes the report more convenient to read (`report/html/script.ts`). */
-declare function enhanceReport(report: HTMLElement, onRow?: (element: Element, row: number) => void): void;
 
 let session: Session | undefined;
 /** Evidence, verdict and date: the name of a saved report, without its extension. */
@@ -30,12 +28,10 @@ getElement('form', HTMLFormElement).addEventListener('submit', (event) => {
   void beginVerification();
 });
 getElement('form', HTMLFormElement).noValidate = true;
-getElement('cancel', HTMLButtonElement).addEventListener('click', () =>
-  stop('Cancelled. There is no partial result.'),
-);
-getElement('save', HTMLButtonElement).addEventListener('click', () => session?.ask('json'));
-getElement('save-page', HTMLButtonElement).addEventListener('click', () => session?.ask('html'));
-getElement('print', HTMLButtonElement).addEventListener('click', () => print());
+onClick('cancel', () => stop('Cancelled. There is no partial result.'));
+onClick('save', () => session?.ask('json'));
+onClick('save-page', () => session?.ask('html'));
+onClick('print', print);
 
 /** A result belongs to its inputs: a change of one removes it, and ends a verification of the old ones. */
 function discardResult(): void {
@@ -71,7 +67,9 @@ function setRunning(isRunning: boolean): void {
   showElement('running', isRunning);
   showElement('cancel', isRunning);
   getElement('verify', HTMLButtonElement).disabled = isRunning;
-  if (isRunning) showProgress();
+  if (!isRunning) return;
+  showProgress();
+  getElement('running', HTMLElement).scrollIntoView({ block: 'nearest' });
 }
 
 function stop(message: string): void {

@@ -40,13 +40,13 @@ function startWorker(
   return worker;
 }
 
-/** What a file of keys contains, a line for each key. @throws RangeError with a message for the user */
-export async function requestKeyLines(file: KeyFile): Promise<readonly string[]> {
-  return new Promise<readonly string[]>((resolve, reject) => {
+/** What a file of keys contains, as items of a list in escaped HTML. @throws RangeError with a message for the user */
+export async function requestKeyList(file: KeyFile): Promise<string> {
+  return new Promise<string>((resolve, reject) => {
     const worker = startWorker(
       (progress) => {
         worker.terminate();
-        if (progress.kind === 'keys') resolve(progress.lines);
+        if (progress.kind === 'keys') resolve(progress.html);
         if (progress.kind === 'failed') reject(new RangeError(explainFailure(progress.failure)));
       },
       (message) => reject(new RangeError(message)),

@@ -52,7 +52,7 @@ async function answer({ row }: Ask, { writeFile, lookInside }: VerifiedRequest):
 
 function describe({ file }: Describe): void {
   try {
-    post({ kind: 'keys', lines: describeKeys(file) });
+    post({ kind: 'keys', html: describeKeys(file) });
   } catch (error) {
     post({ kind: 'failed', failure: packFailure(error) });
   }

@@ -96,5 +96,5 @@ export type WorkerMessage =
   | { readonly kind: 'done'; readonly verified: Verified; readonly isOpen: boolean }
   | { readonly kind: 'inside'; readonly html: string }
   | { readonly kind: 'file'; readonly extension: FileKind; readonly blob: Blob }
-  | { readonly kind: 'keys'; readonly lines: readonly string[] }
+  | { readonly kind: 'keys'; readonly html: string }
   | { readonly kind: 'failed'; readonly failure: PackedError };

@@ -1,9 +1,9 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
-import { isoTime } from '../../bytes/text/wording.ts';
 import { DrillproofError } from '../../errors.ts';
 import { describeOptions, finishReport } from '../../report/run.ts';
-import { markupText } from '../../report/html/document.ts';
+import { quote, renderTime } from '../../report/html/blocks.ts';
+import { html, markupText } from '../../report/html/document.ts';
 import { MAX_SIGNED_BYTES, openReport } from '../../report/signed/statement.ts';
 import { orderSignedReports, type ReportFile, verifyReportChain } from '../../report/signed/chain.ts';
 import { renderChainBody, renderChainPage } from '../../report/html/pages/history.ts';
@@ -239,12 +239,13 @@ async function openSavedReport(
 const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', 'a signed envelope']);
 
 /** @throws DrillproofError `export.NOT_AN_EXPORT` for another document among several, with the place where it belongs */
-async function holdsSignedReports(tree: BlobTree): Promise<boolean> {
-  if (!isDocuments(tree)) return false;
-  for (const [name, file] of tree.files) {
+async function holdsSignedReports({ files }: BlobTree): Promise<boolean> {
+  const isDocument = (path: string): boolean => path.endsWith('.json') && !isExportPath(path);
+  if (files.size === 0 || ![...files.keys()].every(isDocument)) return false;
+  for (const [name, file] of files) {
     const kind = recognizeKind(await readStart(file, START_BYTES));
     if (SIGNED.has(kind)) continue;
-    if (tree.files.size === 1) return false;
+    if (files.size === 1) return false;
     if (kind !== undefined) throw otherKindError(name, kind);
     throw new DrillproofError('export.NOT_AN_EXPORT', `${name} is neither evidence nor a signed report`);
   }
@@ -260,23 +261,17 @@ async function countReads(evidence: ChosenEvidence): Promise<number> {
   return (await source.files()).reduce((sum, { bytes }) => sum + weigh(bytes), source.container?.size ?? 0);
 }
 
-/** True for JSON files that are not files of an export. */
-const isDocuments = ({ files }: BlobTree): boolean =>
-  files.size > 0 && [...files.keys()].every((path) => path.endsWith('.json') && !isExportPath(path));
-
 /** Verifies signed reports as `drillproof report verify` does with the same files in the order of their numbers. */
 async function verifySignedReports({ trees, keys, asOfMs, tokens }: Request): Promise<VerifiedRequest> {
   const options = { asOfMs, ...defined({ trust: readKeyFiles(keys, ['report']) }) };
-  const files = await Promise.all(Array.from(trees[0]!.files, readSignedFile));
+  const files: ReportFile[] = [];
+  for (const [name, file] of trees[0]!.files)
+    files.push({ name, report: await readStart(file, MAX_SIGNED_BYTES) });
   const chain = verifyReportChain(orderSignedReports(files), options);
   const { verdict } = chain;
   const view = { title: verdict, verdict, html: markupText(renderChainBody(chain)) };
   const verified = { view, notes: warnOfTokens(tokens) };
   return { verified, writeFile: fileWriter(chain, () => renderChainPage(chain)) };
-}
-
-async function readSignedFile([name, file]: readonly [string, Blob]): Promise<ReportFile> {
-  return { name, report: await readStart(file, MAX_SIGNED_BYTES) };
 }
 
 /** Above the limit of envelopes, so a larger one is a finding. */
@@ -323,20 +318,22 @@ function readKeyFile({ name, bytes, issuer }: KeyFile, purposes: readonly Purpos
   }
 }
 
-/** Describes each key of a file: its issuer, the time for which it is valid, and its fingerprint. */
-export const describeKeys = (file: KeyFile): readonly string[] =>
-  readKeyFile(file, SIGNER_PURPOSES).keys.map((key) => {
-    const { issuer, notBeforeMs, notAfterMs, revokedAtMs } = key;
-    const times = [
-      ['from', notBeforeMs],
-      ['through', notAfterMs],
-      ['revoked', revokedAtMs],
-    ] as const;
-    const stated = times.flatMap(([word, atMs]) => (atMs === undefined ? [] : `${word} ${isoTime(atMs)}`));
-    return escapeText(
-      [...(file.issuer === undefined ? [issuer] : []), ...stated, thumbprintOf(key)].join(', '),
-    );
-  });
+/** Describes each key of a file: its issuer, the time for which it is valid, and its fingerprint, as items of a list. */
+export const describeKeys = (file: KeyFile): string =>
+  markupText(
+    html`${readKeyFile(file, SIGNER_PURPOSES).keys.map((key) => {
+      const times = [
+        ['from', key.notBeforeMs],
+        ['through', key.notAfterMs],
+        ['revoked', key.revokedAtMs],
+      ] as const;
+      const issuer = file.issuer === undefined ? html`${quote(key.issuer)} ` : undefined;
+      const stated = times.map(([word, atMs]) =>
+        atMs === undefined ? undefined : html`${word} ${renderTime(atMs)} `,
+      );
+      return html`<li>${issuer}${stated}<code class="copy">${thumbprintOf(key)}</code></li>`;
+    })}`,
+  );
 
 /** Finds key files that are also in the evidence, where its sender could have put them. */
 async function findKeysInside(

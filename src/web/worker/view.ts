@@ -2,11 +2,11 @@ import { closeAfter } from '../../bytes/async.ts';
 import { DrillproofError } from '../../errors.ts';
 import { readPartContents } from '../../evidence/bundle/contents.ts';
 import { renderState } from '../../report/html/blocks.ts';
+import { titleOf } from '../../report/html/cover.ts';
 import { chainOf } from '../../report/html/chain.ts';
 import { renderContents } from '../../report/html/contents.ts';
 import { html, type Markup, markupText } from '../../report/html/document.ts';
 import { renderChain, renderReportBody, renderReportSections } from '../../report/html/report.ts';
-import { describeVerdict } from '../../report/text/tally.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import type { BundleReport, ExportReport } from '../../verify/report.ts';
 import type { ChosenEvidence } from '../sources.ts';
@@ -14,7 +14,7 @@ import type { View } from './messages.ts';
 
 /** Renders a report as the page that the command writes has it. */
 export const viewReport = (report: ExportReport | BundleReport, trust?: TrustStore): View => ({
-  title: describeVerdict(report),
+  title: titleOf(report),
   verdict: report.verdict,
   html: renderReportBody(report, trust && { trust })
     .map(markupText)

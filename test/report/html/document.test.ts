@@ -1,14 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  anchor,
-  html,
-  htmlText,
-  markupText,
-  openDocument,
-  renderData,
-} from '../../../src/report/html/document.ts';
+import { anchor, html, htmlText, markupText, renderData } from '../../../src/report/html/document.ts';
 import { hostileText } from '../hostile.ts';
 
 describe('a template for HTML', () => {
@@ -61,18 +54,6 @@ it('data of a page cannot end its element or begin a comment, and keeps its valu
   const [, json = ''] = /^<script [^>]*>([^]*)<\/script>\n$/.exec(markupText(renderData('d', value))) ?? [];
   expect(json).not.toMatch(/<|\/script>.*<\/script/);
   expect(JSON.parse(json)).toEqual(value);
-});
-
-it('the head of printed pages cannot end its text or its style', () => {
-  const running = '"}*{display:none}</style>\\';
-  const [, style = ''] = /<style>([^]*?)<\/style>/.exec(openDocument('t', { running })) ?? [];
-  expect(style.endsWith('}}\n')).toBe(true);
-  const [, content = ''] = /@top-left\{content:"([^"]*)"\}\}\n$/.exec(style) ?? [];
-  const text = content.replaceAll(/\\([0-9a-f]+) /g, (_, hex: string) =>
-    String.fromCodePoint(Number.parseInt(hex, 16)),
-  );
-  expect(text).toBe(`${running}\\`); // a backslash is escaped as everywhere
-  expect(content).toMatch(/^[\w \\]*$/);
 });
 
 it('the templates of the pages put every value of an attribute in quotes, and none into a style, script, handler or address', () => {

@@ -53,7 +53,9 @@ it.each<[string, () => string]>([
 
 it('the page about many paths shows the totals and the causes first', () => {
   const page = endReports(summarize());
-  expect(page).toMatch(/<section class="totals" id="totals">\s*<div class="verdict bad">/);
+  expect(page).toMatch(
+    /<section class="totals" id="totals">\s*<p class="running">1 of 3 paths passed<\/p>\s*<div class="verdict bad">/,
+  );
   for (const words of ['1 of 3 paths passed', '1 verified, 1 failed, 1 not checked', 'part.DIGEST_MISMATCH'])
     expect(page).toContain(words);
   expect(BEGIN_REPORTS).toMatch(/main:has\(>\.totals\)[^}]*column\}[^]*\.totals\{order:-1/);
@@ -128,8 +130,12 @@ it('the page about many reports states the drills of the last result wherever it
   const asked = { asOfMs: 0, draw, chain: { ...chain, reports: [stated] } };
   const page = renderHistoryPage([{ name: 'n', report }], asked);
   const result = '<code>verified, drills: 1 failed</code>';
-  expect(page.split(result)).toHaveLength(5);
+  expect(page.split(result)).toHaveLength(3);
   expect(page).toContain(`The last report states the result ${result}`);
+  // The cover and the table of reports: the verdict, and in its own colour what is worse than the verdict.
+  expect(
+    page.split(/<span>verified<\/span>[^]*?<span class="state bad"[^]*?<span>drills: 1 failed/),
+  ).toHaveLength(3);
 });
 
 it('the page about many reports draws the bundles of a failed report as failed, whatever failed in it', () => {

@@ -18,6 +18,7 @@ import {
   quote,
   quoteText,
   renderCaveats,
+  renderCase,
   renderFacts,
   renderHeader,
   renderItems,
@@ -56,10 +57,11 @@ export function renderDecisionPage(decision: Decision): string {
   const { answer, inputs } = decision;
   const reasons = groupByCause(reasonsOf(decision)).map(renderCause);
   const none = html`<p>No rule failed.</p>`;
-  const title = `Decision: ${answer.replaceAll('_', ' ')}`;
+  const title = `Decision: ${answer.replaceAll('_', ' ')}, as of ${isoTime(decision.asOfMs)}`;
   const sections = [
     renderHeader(
       'Decision of a gate',
+      title,
       renderVerdict(answer, undefined, formatAnswer(decision)),
       renderFacts(listBasisFacts(decision)),
     ),
@@ -70,7 +72,7 @@ export function renderDecisionPage(decision: Decision): string {
       renderItems(countNoun(inputs.length, 'input'), INPUT_COLUMNS, inputs),
     ]),
   ];
-  return renderDocument(title, sections, { running: `${title}, as of ${isoTime(decision.asOfMs)}` });
+  return renderDocument(title, sections);
 }
 
 const listBasisFacts = (decision: Decision) => {
@@ -109,10 +111,7 @@ ${places.slice(0, MAX_CASES).map(renderPlace)}${more > 0 ? html`<p>${count(more)
 }
 
 const renderPlace = (reason: Reason): Markup =>
-  html`<div class="case">${renderFacts([
-    ['Expected', quoteText(reason.expected)],
-    ['Actual', quoteText(reason.actual)],
-    ['What', reason.message],
+  renderCase(reason, [
     ['Drill', quoteText(reason.drill)],
     [
       'Where',
@@ -121,7 +120,7 @@ const renderPlace = (reason: Reason): Markup =>
       ),
     ],
     ['Waiver', reason.waiver],
-  ])}</div>`;
+  ]);
 
 /** One word for a rule that could not be decided, as the answer has it. */
 const renderRuleState = (state: RuleState): Markup =>

@@ -23,8 +23,8 @@ import {
   type State,
   buildTrustFact,
 } from '../blocks.ts';
-import { listSigners, type Signed } from '../cover.ts';
-import { dataImage, html, type Markup, renderDocument } from '../document.ts';
+import { listSigners, renderResult, type Signed } from '../cover.ts';
+import { dataImage, html, type Markup, type Piece, renderDocument } from '../document.ts';
 import { buildKeyRows, renderKeys } from '../keys.ts';
 
 const STATES = { valid: 'holds', invalid: 'does_not_hold', not_checked: 'not_asked' } as const;
@@ -60,14 +60,17 @@ const stateOf = ({ verdict, findings }: ReportChain, name: string): State =>
       ? 'not_asked'
       : 'holds';
 
+const CHAIN = 'Chain of signed reports';
+
 export const renderChainBody = (chain: ReportChain): Markup =>
   html`${renderHeader(
-    'Chain of signed reports',
+    CHAIN,
+    `${CHAIN}: ${chain.verdict.replaceAll('_', ' ')}, as of ${isoTime(chain.asOfMs)}`,
     renderFacts([['Verified as of', renderTime(chain.asOfMs)], buildTrustFact(chain.trust)]),
   )}${renderSection('signed', 'Reports', [renderSignedChain(chain)])}${renderCaveats(CAVEATS)}`;
 
 export const renderChainPage = (chain: ReportChain): string =>
-  renderDocument('Chain of signed reports', [renderChainBody(chain)]);
+  renderDocument(CHAIN, [renderChainBody(chain)]);
 
 export type HistoryEntry = {
   readonly name: string;
@@ -118,7 +121,11 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
   return renderDocument(
     'Reports over time',
     [
-      renderHeader('Reports over time', renderFacts(listCoverFacts(moments, asOfMs))),
+      renderHeader(
+        'Reports over time',
+        `Reports over time, as of ${isoTime(asOfMs)}`,
+        renderFacts(listCoverFacts(moments, asOfMs)),
+      ),
       renderSection('signed', 'Signed reports', chain === undefined ? [] : [renderSignedChain(chain)]),
       renderSection(
         'plots',
@@ -136,6 +143,12 @@ export function renderHistoryPage(entries: readonly HistoryEntry[], options: His
   );
 }
 
+function renderAnyResult(report: SignableReport): Piece {
+  if (report.kind === 'export' || report.kind === 'bundle') return renderResult(report);
+  if (report.kind === 'decision') return renderState(report.answer);
+  return report.kind === 'scrub' ? renderState(report.outcome) : quote(resultOfReport(report));
+}
+
 function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
   const times = moments.flatMap(({ atMs }) => atMs ?? []);
   const last = moments.findLast(({ atMs }) => atMs !== undefined);
@@ -143,7 +156,7 @@ function listCoverFacts(moments: readonly Moment[], asOfMs: number) {
     ['Reports', count(moments.length)],
     ['From', times[0] === undefined ? undefined : renderTime(times[0])],
     ['To', last?.atMs === undefined ? undefined : renderTime(last.atMs)],
-    ['Last result', last && quote(resultOfReport(last.report))],
+    ['Last result', last && renderAnyResult(last.report)],
     ['Page as of', renderTime(asOfMs)],
     [
       'Without a time',
@@ -258,7 +271,7 @@ const MOMENT_COLUMNS: readonly ItemColumn<Moment>[] = [
   ['Report', ({ name }) => quote(name)],
   ['Kind', ({ report }) => report.kind],
   ['As of', ({ atMs }) => (atMs === undefined ? 'not known' : renderTime(atMs))],
-  ['Result', ({ report }) => quote(resultOfReport(report))],
+  ['Result', ({ report }) => renderAnyResult(report)],
   ['Verified', ({ counts }) => count(counts.verified), 'number'],
   ['Intact', ({ counts }) => count(counts.intact), 'number'],
   ['Incomplete', ({ counts }) => count(counts.incomplete), 'number'],

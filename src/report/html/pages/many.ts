@@ -3,7 +3,7 @@ import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import { listVerdictCounts, type PathsSummary } from '../../many/summary.ts';
 import { allFindings } from '../../../verify/finding.ts';
-import { describeBadDrills, describeBadOutcomes } from '../../text/tally.ts';
+import { describeBadOutcomes } from '../../text/tally.ts';
 import {
   type Column,
   type ItemColumn,
@@ -12,11 +12,11 @@ import {
   renderVerdict,
   quoteText,
   renderFacts,
-  renderResultLine,
+  renderRunning,
   renderRow,
   renderState,
 } from '../blocks.ts';
-import { idOfReport } from '../cover.ts';
+import { idOfReport, renderResult } from '../cover.ts';
 import { DOCUMENT_END, html, markupText, type Markup, openDocument, type Piece } from '../document.ts';
 import { renderChainEnd } from '../chain.ts';
 
@@ -62,9 +62,7 @@ export function renderReportsRow(row: Row): string {
     return markupText(renderRow(COLUMNS, [path, renderState('not_checked'), undefined, undefined, why]));
   }
   const { report } = row;
-  const drills = describeBadDrills(report);
-  const verdict = [renderState(report.verdict), drills && renderResultLine(drills)];
-  const cells = [verdict, renderChainEnd(report), quoteText(idOfReport(report))];
+  const cells = [renderResult(report), renderChainEnd(report), quoteText(idOfReport(report))];
   return markupText(renderRow(COLUMNS, [path, ...cells, errorsOf(report)]));
 }
 
@@ -104,10 +102,11 @@ function renderTotals(summary: PathsSummary): Markup {
   const { paths, passed, copies, causes, outcomes } = summary;
   const differing = copies.filter(({ same }) => !same).length;
   const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
+  const passing = `${count(passed)} of ${countNoun(paths, 'path')} passed`;
   return html`<section class="totals" id="totals">
-    ${renderVerdict(
+    ${renderRunning(passing)}${renderVerdict(
       stateOfTotals(summary),
-      `${count(passed)} of ${countNoun(paths, 'path')} passed`,
+      passing,
       renderFacts([
         ['Verdicts', listVerdictCounts(summary).join(', ')],
         ['Exports under several paths', copies.length === 0 ? undefined : countNoun(copies.length, 'export')],

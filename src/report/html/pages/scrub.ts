@@ -55,9 +55,11 @@ const FAULT_COLUMNS: readonly ItemColumn<ScrubReport['faults'][number]>[] = [
 export function renderScrubPage(report: ScrubReport): string {
   const { outcome, place, faults, moreFaults, results } = report;
   const more = moreFaults === 0 ? undefined : html`<p>and ${countNoun(moreFaults, 'fault')} more</p>`;
-  return renderDocument(`Scrub: ${outcome}`, [
+  const title = `Scrub: ${outcome}`;
+  return renderDocument(title, [
     renderHeader(
       'Scrub of an archive',
+      title,
       renderVerdict(outcome, quote(place), MEANING[outcome]),
       renderFacts(factsOf(report)),
     ),
