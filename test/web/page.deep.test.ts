@@ -11,7 +11,9 @@ import { trustStoreJwks } from '../../src/trust/store.ts';
 import { call } from '../cli/make.ts';
 import { bagOf } from '../support/bag.ts';
 import {
+  EXPORT_ID,
   flipBit,
+  idOf,
   ISSUER,
   makeBundleInput,
   makeExport,
@@ -65,7 +67,7 @@ async function writeSparsePart(path: string): Promise<void> {
 const LATER = NOW + 366 * 24 * 3600 * 1000;
 /** A trust store with its issuer and fingerprint, and a key whose issuer the user enters. */
 const KEY_LIST =
-  /^trust\.json\s+trust store\s+Remove\s+\S[^\n]*, sha256:[0-9a-f]{64}\s+key\.pem[^]*\n\s*sha256:[0-9a-f]{64}\s*$/;
+  /^trust\.json\s+trust store\s+Remove\s+\S+\s+sha256:[0-9a-f]{64}\s+Copy\s+key\.pem[^]*\n\s*sha256:[0-9a-f]{64}\s+Copy\s*$/;
 
 /** Writes two reports in a chain, and the trust store of the auditor who signed them. */
 async function signReports(): Promise<void> {
@@ -99,6 +101,9 @@ await Promise.all([
   writeFiles('bag', bagOf(files)),
   writeFiles('.', {
     'trust.json': Buffer.from(canonicalJson(trustStoreJwks(makeTrust(signer)))),
+    'dated.json': canonicalJson(
+      trustStoreJwks(makeTrust(signer, { notBeforeMs: NOW - 1, notAfterMs: NOW + 1 })),
+    ),
     'wrong.json': Buffer.from('{"keys":[{"issuer":"i"}]}'),
     'key.pem': Buffer.from(publicKeyPem(signer.point)),
     'part.zip': files[PART]!,
@@ -286,9 +291,18 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     for (let times = 0; times < 2; times++) await page.choose('#keys-input', [at('trust.json')]);
     await page.choose('#keys-input', [at('key.pem')]);
     await expect.poll(() => page.text('#key-list')).toMatch(KEY_LIST);
-    await page.evaluate("void document.querySelectorAll('#key-list button')[1].click()");
+    await page.evaluate("void document.querySelectorAll('#key-list [aria-label^=Remove]')[1].click()");
     await page.choose('#file', [at('part.zip')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
+  });
+
+  test('the page shows the validity of a key as times', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#keys-input', [at('dated.json')]);
+    const read = "[...document.querySelectorAll('#key-list time')].map((time) => time.dateTime)";
+    await expect
+      .poll(() => page.evaluate(read))
+      .toEqual([NOW - 1, NOW + 1].map((ms) => new Date(ms).toISOString()));
   });
 
   test('the page lists a trust store that is not valid with the reason, and verifies nothing with it', async () => {
@@ -329,7 +343,9 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.text('#warnings')).toContain('Nothing was verified now');
     expect(await page.text('#warnings')).toContain('does not check timestamps (saved.report.json.tst)');
-    expect(await page.evaluate('document.title')).toBe('saved: verified - drillproof');
+    const title = `saved: verified: ${idOf('evidence', 1)}, as of ${new Date(NOW).toISOString()}`;
+    expect(await page.evaluate('document.title')).toBe(`${title} - drillproof`);
+    expect(await page.evaluate("document.querySelector('#report .running').textContent")).toBe(title);
     expect(await page.saveReport()).toBe(await readFile('saved.report.json', 'utf8'));
   });
 
@@ -431,6 +447,10 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     );
     expect(place.top).toBeGreaterThanOrEqual(0);
     expect(place.bottom).toBeLessThan(place.height);
+    // Printed pages have it too, with its date.
+    expect(await page.evaluate("document.querySelector('#report .running').textContent")).toMatch(
+      new RegExp(`^intact: ${EXPORT_ID}, as of ${new Date(NOW).toISOString()}$`),
+    );
   });
 
   test.each([
@@ -524,6 +544,17 @@ test(
     await browser.close();
   },
 );
+
+test('the page from a file names the dropped folder that Chromium does not list, also next to a file', async () => {
+  const browser = await BROWSERS.chromium();
+  await using page = await openPage(browser);
+  const session = await page.page!.context().newCDPSession(page.page!);
+  const data = { items: [], files: [at('part.zip'), at('export')], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
+  await expect.poll(() => page.text('#message')).toContain('dropped folder export (io.UNREADABLE)');
+  await browser.close();
+});
 
 test('the page is smaller than 760 kB, and the address from which it is opened is that of the build', async () => {
   const page = await readPage();

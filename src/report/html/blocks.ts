@@ -108,7 +108,7 @@ export const renderFacts = (facts: readonly Fact[]): Markup =>
     )}
   </dl>`;
 
-/** The text that every printed page has at its top: the result and its date. */
+/** What every printed page has at its top. */
 export const renderRunning = (text: string): Markup => html`<p class="running">${text}</p>`;
 
 export const renderHeader = (title: string, running: string, ...content: readonly Piece[]): Markup =>

@@ -96,7 +96,7 @@ export function openDocument(title: string, { images = false }: PageOptions = {}
 <style>${REPORT_CSS}</style>
 </head>
 <body>
-<main class="wide">
+<main>
 `;
 }
 

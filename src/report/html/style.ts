@@ -3,9 +3,8 @@ export const REPORT_CSS = `:root{color-scheme:light dark;--text:#1b1f24;--soft:#
 @media screen and (prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9aa4af;--back:#0d1117;--box:#161b22;--line:#3a424c;--good:#56d364;--bad:#ff8d85;--open:#e3b341;--idle:#9aa4af;--mark:#2d1517;--link:#7ab8ff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;-webkit-text-size-adjust:100%}
-main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
-.wide{max-width:76rem}
-.wide p,.wide li,.finding dd{max-width:52rem}
+main{max-width:76rem;margin:0 auto;padding:1.5rem 1rem 4rem}
+p,li,.finding dd{max-width:52rem}
 main:has(>.totals){display:flex;flex-direction:column}main:has(>.totals) h1{order:-2}.totals{order:-1;margin-bottom:1.5rem}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 1rem}
 h2{font-size:1.25rem;margin:2.5rem 0 .75rem;padding-bottom:.25rem;border-bottom:1px solid var(--line)}

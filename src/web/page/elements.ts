@@ -5,7 +5,7 @@ import { escapeText } from '../../report/printable.ts';
 import { packFailure, type PackedError } from '../worker/messages.ts';
 
 declare global {
-  /** Makes a report or a part of it more convenient to read (`report/html/script.ts`). */
+  /** See `report/html/script.ts`. */
   function enhanceReport(report: HTMLElement, onRow?: (element: Element, row: number) => void): void;
 }
 

@@ -230,7 +230,11 @@ async function openSavedReport(
   if (report.kind !== 'export' && report.kind !== 'bundle') return undefined;
   const view = viewReport(report);
   const verified = {
-    view: { ...view, title: `saved: ${view.title}` },
+    view: {
+      ...view,
+      title: `saved: ${view.title}`,
+      html: view.html.replace('class="running">', '$&saved: '),
+    },
     notes: [SAVED, ...warnOfTokens(tokens)],
   };
   return { verified, writeFile: fileWriter(report, () => renderReportPage(report)) };

@@ -189,4 +189,8 @@ it('a page in Chromium asks the network for nothing, keeps its own policy, and p
     const pdf = await page.pdf({ format });
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
   }
+  // What is fixed is on every page, and the box of the report has room for it on every page.
+  await page.emulateMedia({ media: 'print' });
+  const read = `[getComputedStyle(document.querySelector('.running')).position, getComputedStyle(document.querySelector('main')).boxDecorationBreak]`;
+  expect(await page.evaluate(read)).toEqual(['fixed', 'clone']);
 });

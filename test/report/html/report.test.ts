@@ -18,6 +18,9 @@ describe('a report as a page', () => {
   it('states who verified what, when, with which result, and every fingerprint', () => {
     const { good, trust } = reports;
     const page = renderReportPage(good, { trust });
+    const result = `verified: ${good.evidenceExportId}, as of ${new Date(good.asOfMs).toISOString()}`;
+    expect(page).toContain(`<title>${result}</title>`);
+    expect(page).toContain(`<p class="running">${result}</p>`);
     for (const text of [
       good.evidenceExportId!,
       good.organizationId!,

@@ -62,7 +62,7 @@ export function renderDecisionPage(decision: Decision): string {
     renderHeader(
       'Decision of a gate',
       title,
-      renderVerdict(answer, undefined, formatAnswer(decision)),
+      renderVerdict(answer, undefined, formatAnswer(decision).replace(/^[A-Z ]+: /, '')),
       renderFacts(listBasisFacts(decision)),
     ),
     renderSection('reasons', 'Reasons', reasons.length === 0 ? [none] : reasons),
