@@ -160,8 +160,9 @@ const LOCAL_COLUMNS: readonly ItemColumn<LocalReportReport>[] = [
 export function renderLocalReports(report: ExportReport): readonly Piece[] {
   const { localReports } = report;
   if (localReports.length === 0) return [];
-  const isIntact = ({ verdict }: LocalReportReport): number => Number(verdict === 'intact');
-  const sorted = localReports.toSorted((a, b) => isIntact(a) - isIntact(b));
+  const sorted = localReports.toSorted(
+    (a, b) => Number(a.verdict === 'intact') - Number(b.verdict === 'intact'),
+  );
   const more = localReports.length - PAGE_ROWS;
   return [
     renderItems(localTitle(report), LOCAL_COLUMNS, sorted.slice(0, PAGE_ROWS)),

@@ -244,8 +244,8 @@ const SIGNED: ReadonlySet<OtherKind | undefined> = new Set(['a signed report', '
 
 /** @throws DrillproofError `export.NOT_AN_EXPORT` for another document among several, with the place where it belongs */
 async function holdsSignedReports({ files }: BlobTree): Promise<boolean> {
-  const isDocument = (path: string): boolean => path.endsWith('.json') && !isExportPath(path);
-  if (files.size === 0 || ![...files.keys()].every(isDocument)) return false;
+  if (files.size === 0) return false;
+  for (const path of files.keys()) if (!path.endsWith('.json') || isExportPath(path)) return false;
   for (const [name, file] of files) {
     const kind = recognizeKind(await readStart(file, START_BYTES));
     if (SIGNED.has(kind)) continue;
