@@ -20,7 +20,8 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { AS_OF, parseDigest, STANDARD, TRUST_STORE } from '../shared/options/options.ts';
 import { parseDuration, usageError } from '../shared/options/values.ts';
 import { writeOutputFile } from '../shared/output/output-file.ts';
-import { formatTable, writeFacts, writeProduct, formatFinding } from '../shared/output/product.ts';
+import { formatFinding } from '../shared/output/finding.ts';
+import { formatTable, writeFacts, writeProduct } from '../shared/output/product.ts';
 
 const LEDGER = option('--ledger <file>', 'ledger of challenges, one line for each').required();
 

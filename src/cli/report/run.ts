@@ -18,7 +18,8 @@ import { AS_OF, FORCE, parseDigest, TRUST_STORE } from '../shared/options/option
 import { REPORT_OUTPUT } from '../shared/input/signing.ts';
 import { parseTarget } from '../shared/options/values.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
-import { formatTable, writeWritten, formatFinding } from '../shared/output/product.ts';
+import { formatFinding } from '../shared/output/finding.ts';
+import { formatTable, writeWritten } from '../shared/output/product.ts';
 import { readTimestamps } from '../shared/input/timestamps.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import { checkOutputFile, writeBytes } from '../shared/output/output-file.ts';

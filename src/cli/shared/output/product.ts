@@ -1,11 +1,10 @@
-import { codeEntry } from '../../../codes/catalogue.ts';
 import { findLargest } from '../../../bytes/async.ts';
 import { columnsOf, padEnd, escapeText } from '../../../report/printable.ts';
 import { stableJson } from '../../../report/json.ts';
 import { describeOptions } from '../../../report/run.ts';
 import { type Cli, writeFolded } from '../../cli.ts';
 import { packaging } from '#packaging';
-import type { Finding, Run } from '../../../verify/report.ts';
+import type { Run } from '../../../verify/report.ts';
 
 /** Writes the result of a command: these members as JSON, or the text, of which --quiet leaves `line`. */
 export async function writeProduct(
@@ -47,15 +46,6 @@ export function alignFacts(rows: readonly (readonly [string, string | undefined]
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${name.padEnd(width)}  ${escapeText(value)}\n`).join('');
 }
-
-/** Formats a finding with what to do about it. */
-export const formatFinding = ({ code, subject, path, message, expected, actual }: Finding): string =>
-  alignFacts([
-    [code, `${subject}${path === undefined || path === subject ? '' : ` ${path}`}: ${message}`],
-    ['expected', expected],
-    ['actual', actual],
-    ['to do', codeEntry(code).action],
-  ]);
 
 export const writeFacts = (
   cli: Cli,
