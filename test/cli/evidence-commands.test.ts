@@ -283,3 +283,14 @@ it.each([
   await call('policy init quiet.yaml');
   expect((await call(`${line} --quiet`)).stdout.trimEnd()).toMatch(expected);
 });
+
+it.each([
+  [['verify', 'export', '--key', 'a key.pem'], "pass --key 'a key.pem',issuer=acme-ci\n"],
+  [['verify', 'export', '--trust', 'a key.pem'], "--key 'a key.pem',issuer=NAME"],
+  [['verify', 'export', '--key', 'a store.json,issuer=me'], "Pass --trust 'a store.json' instead."],
+  [['policy', 'init', 'a policy.yaml'], "\n  drillproof policy check 'a policy.yaml'\n"],
+])('%j quotes a path with a space in its advice, so that it can be copied', async (words, advice) => {
+  await writeFile('a key.pem', await readFile('key.pub.pem'));
+  await writeFile('a store.json', await readFile('trust.json'));
+  expect((await call(words)).stderr).toContain(advice);
+});

@@ -11,7 +11,7 @@ import {
   defineTokenRevoke,
   defineTokenRotate,
 } from './tenants.ts';
-import { type Cli, printNote } from '../cli.ts';
+import { type Cli, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
@@ -183,7 +183,7 @@ async function backup(cli: Cli, options: OptionsOf<typeof BACKUP>): Promise<void
     ['size', size(copy.bytes)],
     ['SHA-256', copy.digest],
   ]);
-  await printNote(cli, `now copy the blobs, for example: ${blobs}`);
+  await printNotes(cli, `now copy the blobs, for example:\n  ${escapeText(blobs)}`);
 }
 
 const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>

@@ -15,7 +15,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';
 import { RULES } from '../../policy/catalogue.ts';
 import { formatWaived } from '../../policy/waivers.ts';
-import { type Cli, describeLook } from '../cli.ts';
+import { type Cli, describeLook, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { caFileOption, FORCE, QUIET, STANDARD } from '../shared/options/options.ts';
 import { EXIT } from '../exit.ts';
@@ -52,8 +52,9 @@ export function defineCommand(policy: CliCommand, cli: Cli): void {
       const { json, force = false } = options;
       const inJson = json === true || detectSyntax(file, NOTHING) === 'json';
       await writeBytes(cli, file, [Buffer.from(inJson ? jsonTemplate() : yamlTemplate())], { force });
-      const next = `edit it, then drillproof policy check ${quoteShellWord(file)}`;
-      if (file !== '-') await writeWritten(cli, file, `is the default policy; ${next}`);
+      if (file === '-') return;
+      await writeWritten(cli, file, 'is the default policy');
+      await printNotes(cli, `edit it, then\n  drillproof policy check ${escapeText(quoteShellWord(file))}`);
     })
     .examples({
       'YAML with a comment for every rule': 'drillproof policy init policy.yaml',

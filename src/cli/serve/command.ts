@@ -124,7 +124,7 @@ async function formatWelcome({ store, places }: Opened, data: string, host: stri
     escapeText(`its rows are in ${places.names.store}, its blobs in ${places.names.blobs}`),
     ...(empty
       ? [
-          `it has no organization yet: drillproof admin org create --name NAME${formatDataOption(places, data)}`,
+          `it has no organization yet:\n  drillproof admin org create --name NAME${formatDataOption(places, data)}`,
         ]
       : []),
     ...(['127.0.0.1', '::1', 'localhost'].includes(host)

@@ -128,7 +128,7 @@ function foldLine(line: string, width: number): string {
 }
 
 const CONTINUED = ' \\';
-const OUR_COMMAND = /^(?:drillproof|openssl|unzip|cat|aws s3|\(cd) /;
+const OUR_COMMAND = /^(?:drillproof|openssl|unzip|cat|rsync|aws s3|\(cd) /;
 /** Words between single spaces; a word that is quoted for a shell may contain spaces. */
 const WORDS = /(?:(?<![^ ='\\])'[^']*'|\\.|[^ ])+|(?<= )(?= )/g;
 
