@@ -9,7 +9,7 @@ export async function bundle(input: InputOptions, output: OutputOptions): Promis
     ...input,
     platform,
     resolve: {
-      conditionNames: [...(resolve?.conditionNames ?? []), 'drillproof:source', platform, 'import'],
+      conditionNames: [...(resolve?.conditionNames ?? []), 'drillproof:source', platform],
     },
     checks: { ineffectiveDynamicImport: false }, // an import can be late for one command only
   });
