@@ -3,7 +3,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { createDigester } from '../../bytes/hash.ts';
 import type { PartialFile } from '../../mirror/sink.ts';
 import { inTemporaryFolder } from '../temporary-folder.ts';
-import { readPieces } from '../volume/files.ts';
+import { readFilePieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';
 import { s3StatusOf, s3Error } from './errors.ts';
 import { assertWritten, keyIn, type Place, writeOptions, writeSmall } from './place.ts';
@@ -111,7 +111,7 @@ export const uploadFile = (
 async function copyFile(file: string, digest: string, upload: PartialFile): Promise<boolean> {
   const sum = createDigester();
   try {
-    for await (const piece of readPieces(file)) {
+    for await (const piece of readFilePieces(file)) {
       sum.update(piece);
       await upload.append(piece);
     }

@@ -97,7 +97,7 @@ function statKind(path: string, kind: 'file' | 'folder'): Stats | undefined {
 }
 
 /** Reads a file, each piece in new memory. */
-export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readFilePieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const { fd } = openRegular(file, false);
   try {
     yield* readDescriptor(fd, file);

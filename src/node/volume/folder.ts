@@ -16,7 +16,7 @@ import {
   makeFolders,
   makeRoot,
   placeIn,
-  readPieces,
+  readFilePieces,
   remove,
   sizeIn,
 } from './files.ts';
@@ -80,7 +80,7 @@ const openFiles = (root: string): VolumeFiles => ({
   isEmpty: async () => (await awaitCall(root, 'read', readdir(root))).every((name) => name === PRIVATE),
   size: async (path) => sizeIn(root, placeIn(root, path)),
   async *read(path) {
-    yield* readPieces(placeIn(root, path));
+    yield* readFilePieces(placeIn(root, path));
   },
   async list(folder) {
     const place = folder === '' ? root : placeIn(root, folder);

@@ -23,7 +23,7 @@ import {
   makeFolders,
   makeRoot,
   openForWriting,
-  readPieces,
+  readFilePieces,
   remove,
   sizeIn,
   flushFile,
@@ -181,7 +181,7 @@ async function linkFromStore(from: string, to: string, mode: LinkMode): Promise<
 async function isProven(file: string, { digest, bytes }: Expected): Promise<boolean> {
   try {
     const { size } = await lstat(file);
-    return size === bytes && (await digestStream(readPieces(file))).digest === digest;
+    return size === bytes && (await digestStream(readFilePieces(file))).digest === digest;
   } catch (cause) {
     if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return false;
     throw cause;
