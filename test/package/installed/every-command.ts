@@ -124,6 +124,7 @@ const MAKE: readonly Line[] = [
   [`pack run-1 --run run-1.json ${SIGNER} ${ROLES} --out part-1.zip`, 0],
   [`pack run-2 --run run-2.json ${SIGNER} ${ROLES} --out part-2.zip`, 0],
   [`export part-1.zip part-2.zip ${SIGNER} --out export`, 0],
+  [`export part-1.zip part-2.zip ${SIGNER} --out zipped.zip`, 0],
 ];
 
 const CHECK: readonly Line[] = [
