@@ -85,6 +85,8 @@ const KINDS = { bytes: BYTES, limits: EVIDENCE_LIMITS };
 
 /** The most faults of rows that are reported. A few kilobytes of ZIP can contain millions of them. */
 const MAX_ROW_ISSUES = 100;
+/** An unknown version is no damage. */
+const NEWER = ', or this document needs a newer version of drillproof';
 /** A message can repeat long input, such as unknown names. */
 const MAX_MESSAGE = 500;
 
@@ -131,7 +133,9 @@ function assertRowLimits(
 const listIssues = (error: z.core.$ZodError, parent: readonly PropertyKey[]): DocumentIssue[] =>
   error.issues.map(({ path, message }) => ({
     path: formatJsonPointer([...parent, ...path]),
-    message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message,
+    message:
+      (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message) +
+      (path.at(-1) === 'schemaVersion' && message.startsWith('must be') ? NEWER : ''),
   }));
 
 /** The error for a document with these issues; the first one is its message. */

@@ -207,6 +207,17 @@ const parseWithin = (kind: Kind, bytes: number): (() => unknown) => {
 const parseWith = (limits: object, kind: 'bundle manifest' | 'export manifest') => () =>
   PARSERS[kind](valid[kind], { ...DEFAULT_LIMITS, ...limits });
 
+test.each(KINDS.filter((kind) => valueOf(kind)['schemaVersion'] !== undefined))(
+  'a %s of an unknown version is refused with the advice that it may need a newer drillproof',
+  (kind) => {
+    const bytes = canonicalBytes({ ...valueOf(kind), schemaVersion: 2 });
+    expect(refusal(() => PARSERS[kind](bytes))).toMatchObject({
+      code: CODES[kind],
+      message: expect.stringMatching(/^must be 1, or this document needs a newer version of drillproof/),
+    });
+  },
+);
+
 describe('the limits of documents', () => {
   test.each(KINDS)('bound the bytes of the %s', (kind) => {
     expect(parseWithin(kind, valid[kind].length)).not.toThrow();
