@@ -125,6 +125,7 @@ afterAll(async () => {
 
 const LOOK =
   "({ hidden: document.querySelector('#result').hidden, title: document.title, text: document.querySelector('#report').innerText })";
+const VERIFIED_PART = `verified: ${idOf('evidence', 1)}, as of ${new Date(NOW).toISOString()}`;
 const NOTHING = { hidden: true, title: 'Verify evidence - drillproof', text: '' };
 const setField = (id: string, value: string): string =>
   `void (document.querySelector('${id}').value = ${JSON.stringify(value)}, document.querySelector('${id}').dispatchEvent(new Event('input', { bubbles: true })))`;
@@ -235,7 +236,8 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     await page.choose('#file', [at('part.zip')]);
     await page.choose('#keys-input', [at('trust.json')]);
     expect(await page.verify(NOW)).toContain('VERIFIED');
-    expect(await page.evaluate(LOOK)).toMatchObject({ hidden: false, title: 'verified - drillproof' });
+    const title = `${VERIFIED_PART} - drillproof`;
+    expect(await page.evaluate(LOOK)).toMatchObject({ hidden: false, title });
     await change(page);
     await expect.poll(() => page.evaluate(LOOK)).toEqual(NOTHING);
   });
@@ -343,7 +345,7 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     expect(await page.verify(NOW)).toContain('VERIFIED');
     expect(await page.text('#warnings')).toContain('Nothing was verified now');
     expect(await page.text('#warnings')).toContain('does not check timestamps (saved.report.json.tst)');
-    const title = `saved: verified: ${idOf('evidence', 1)}, as of ${new Date(NOW).toISOString()}`;
+    const title = `saved: ${VERIFIED_PART}`;
     expect(await page.evaluate('document.title')).toBe(`${title} - drillproof`);
     expect(await page.evaluate("document.querySelector('#report .running').textContent")).toBe(title);
     expect(await page.saveReport()).toBe(await readFile('saved.report.json', 'utf8'));
