@@ -56,3 +56,7 @@ export class TransportError extends DrillproofError {
 export class LimitError extends DrillproofError {
   override readonly name = 'LimitError';
 }
+
+/** Whether this is a `DrillproofError` with this code. */
+export const hasCode = (error: unknown, code: Code): error is DrillproofError =>
+  error instanceof DrillproofError && error.code === code;

@@ -2,7 +2,7 @@ import { defined } from '../bytes/arguments.ts';
 import { digestOf } from '../bytes/hash.ts';
 import type { ZodMiniType } from 'zod/mini';
 import { type Operation, operations, type Result } from '../contract/operations/operations.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, hasCode } from '../errors.ts';
 import { readFailure, readJson, exchange } from './http/exchange.ts';
 import { createBackOff } from './http/call.ts';
 import { ControlError, httpStatusOf } from './http/errors.ts';
@@ -94,7 +94,7 @@ async function readProgress(sending: Sending): Promise<number | undefined> {
   try {
     return (await request(readRow, { method: 'GET' }, sending)).receivedBytes;
   } catch (failure) {
-    const isOther = failure instanceof DrillproofError && failure.code === 'transport.RESPONSE_INVALID';
+    const isOther = hasCode(failure, 'transport.RESPONSE_INVALID');
     if (isOther || NO_PROGRESS.has(httpStatusOf(failure))) return undefined;
     throw failure;
   }

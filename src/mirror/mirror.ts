@@ -1,7 +1,7 @@
 import { checkArguments, OBJECT } from '../bytes/arguments.ts';
 import { closeAfter, rejectWithReason } from '../bytes/async.ts';
 import type { ExportRef } from '../client/client.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, hasCode } from '../errors.ts';
 import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import type { LinkedReceipt } from '../evidence/export/receipt.ts';
@@ -78,8 +78,7 @@ export async function blameExtraFiles<T>(
   try {
     return await work();
   } catch (cause) {
-    if (view !== undefined && cause instanceof DrillproofError && cause.code === 'io.KIND')
-      await assertNoExtraFiles(view, pinned);
+    if (view !== undefined && hasCode(cause, 'io.KIND')) await assertNoExtraFiles(view, pinned);
     throw cause;
   }
 }

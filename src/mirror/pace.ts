@@ -10,7 +10,7 @@ import {
 import type { Pace } from '../client/options.ts';
 import { sleepFor, type Sleep } from '../client/deadline.ts';
 import { httpStatusOf } from '../client/http/errors.ts';
-import { DrillproofError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 
 export type PacerOptions = {
   /** The largest number of concurrent files; default 8. */
@@ -172,7 +172,7 @@ class Slots {
 const isOverload = (failure: unknown): boolean => {
   const status = httpStatusOf(failure);
   if (status !== undefined) return status === 429 || status === 503;
-  return failure instanceof DrillproofError && failure.code === 'transport.TIMEOUT';
+  return hasCode(failure, 'transport.TIMEOUT');
 };
 
 /** The burst that is allowed after a pause, as a share of one second's bytes. */

@@ -1,7 +1,7 @@
 import { abortable, sumSizes } from '../bytes/async.ts';
 import { digestStream } from '../bytes/hash.ts';
 import type { Download, DownloadOptions } from '../client/http/download.ts';
-import { DrillproofError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import type { ExportManifest, LocalReportRow, PartRow } from '../evidence/export/manifest.ts';
 import type { FoundState, MirrorRun } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
@@ -92,7 +92,7 @@ async function readState(
     return actual.digest === digest ? 'proven' : 'damaged';
   } catch (cause) {
     signal?.throwIfAborted();
-    if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return 'unreadable';
+    if (hasCode(cause, 'io.UNREADABLE')) return 'unreadable';
     throw cause;
   }
 }

@@ -9,7 +9,7 @@ import type { EvidenceExport } from '../contract/resources/evidence.ts';
 import type { Client } from '../client/client.ts';
 import type { Download } from '../client/http/download.ts';
 import { HttpStatusError } from '../client/http/errors.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, hasCode } from '../errors.ts';
 
 type Exports = Client['evidence']['exports'];
 
@@ -74,7 +74,7 @@ async function openDocument(source: EvidenceSource, path: string): Promise<Downl
 
 async function download(source: EvidenceSource, path: string, missing: Code): Promise<Download> {
   const file = await source.open(path).catch((cause: unknown) => {
-    if (!(cause instanceof DrillproofError) || cause.code !== 'io.NOT_FOUND') throw cause;
+    if (!hasCode(cause, 'io.NOT_FOUND')) throw cause;
     throw new DrillproofError(missing, `the second mirror has no ${path}`, { path, cause });
   });
   const body = async function* (): AsyncGenerator<Uint8Array, void, undefined> {

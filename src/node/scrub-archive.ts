@@ -13,7 +13,7 @@ import { closeAfter, sumSizes } from '../bytes/async.ts';
 import { sliceAccess } from '../bytes/random-access.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
 import { evidenceExportIdSchema } from '../contract/scalars.ts';
-import { DrillproofError } from '../errors.ts';
+import { DrillproofError, hasCode } from '../errors.ts';
 import { BAG_DECLARATION } from '../evidence/export/checksums.ts';
 import { EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { isWorkFile, JOURNALS, PRIVATE } from '../evidence/export/receipt.ts';
@@ -233,7 +233,7 @@ async function listIfPresent(volume: Volume): Promise<Level> {
   try {
     return await volume.list();
   } catch (cause) {
-    if (cause instanceof DrillproofError && cause.code === 'io.NOT_FOUND') return { folders: [], files: [] };
+    if (hasCode(cause, 'io.NOT_FOUND')) return { folders: [], files: [] };
     throw cause;
   }
 }

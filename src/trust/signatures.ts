@@ -1,4 +1,4 @@
-import { DrillproofError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import type { DsseSignature, SignedMessage } from './dsse.ts';
 import {
   checkKey,
@@ -112,7 +112,7 @@ function checkSignature(check: SignatureCheck, verify: VerifySignature): KeyProb
   try {
     if (verify(check)) return undefined;
   } catch (error) {
-    if (!(error instanceof DrillproofError) || error.code !== 'encoding.DER_INVALID') throw error;
+    if (!hasCode(error, 'encoding.DER_INVALID')) throw error;
     return { code: 'attestation.SIGNATURE_ENCODING', message: error.message };
   }
   return {

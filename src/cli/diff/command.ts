@@ -1,4 +1,4 @@
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { diffReports, renderDiff } from '../../report/diff.ts';
 import { MAX_REPORT_BYTES, readReport } from '../../report/many/reports.ts';
 import { stableJson } from '../../report/json.ts';
@@ -44,7 +44,7 @@ async function diff(cli: Cli, before: string, after: string, options: OptionsOf<
 
 async function read(cli: Cli, file: string) {
   const bytes = await readEvidenceInput(file, MAX_REPORT_BYTES, cli).catch((cause: unknown) => {
-    if (!(cause instanceof DrillproofError) || cause.code !== 'json.TOO_LARGE') throw cause;
+    if (!hasCode(cause, 'json.TOO_LARGE')) throw cause;
     throw new DrillproofError('report.UNREADABLE', cause.message, { cause });
   });
   return withFileName(file, () => readReport(bytes));

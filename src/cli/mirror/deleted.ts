@@ -1,4 +1,4 @@
-import { DrillproofError } from '../../errors.ts';
+import { hasCode } from '../../errors.ts';
 import type { InventoryLog, InventoryRow } from '../../mirror/inventory.ts';
 import { removeMirror } from '../../mirror/removal.ts';
 import type { Volume } from '../../node/volume/volume.ts';
@@ -35,7 +35,7 @@ export async function handleDeleted(
     await removeMirror(inventory, evidenceExportId, archive.child(evidenceExportId), SOURCE);
     return describe('removed');
   } catch (cause) {
-    if (cause instanceof DrillproofError && cause.code === 'inventory.HELD') return describe('held');
+    if (hasCode(cause, 'inventory.HELD')) return describe('held');
     throw cause;
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { INVENTORY } from '../../mirror/inventory.ts';
 import type { MirrorClient } from '../../mirror/replica.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
@@ -218,7 +218,7 @@ const describePolicy = ({ tool, depth = 'digest', trust, secondOpinion, olderTha
 
 /** Adds advice to io.READ_ONLY, because a scrub writes nothing but its journals. */
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof DrillproofError) || error.code !== 'io.READ_ONLY') return error;
+  if (!hasCode(error, 'io.READ_ONLY')) return error;
   const { code, message, path } = error;
   const details = { hint: 'Name a writable folder for the journals with --journal.' };
   return new DrillproofError(code, message, { details, cause: error, ...defined({ path }) });

@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { collectBytes, rejectWithReason } from '../../bytes/async.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { readFile } from '../../evidence/source.ts';
 import { DEFAULT_LIMITS } from '../../evidence/document.ts';
@@ -109,7 +109,7 @@ async function readStamped(cli: Cli, path: string): Promise<Uint8Array> {
       const name = names.includes(EXPORT_ATTESTATION) ? EXPORT_ATTESTATION : EXPORT_MANIFEST;
       return readFile(source, name, DEFAULT_LIMITS.manifestBytes);
     }).catch((cause: unknown) => {
-      if (cause instanceof DrillproofError && cause.code === 'io.KIND') return undefined; // any file has bytes
+      if (hasCode(cause, 'io.KIND')) return undefined; // any file has bytes
       throw cause;
     });
     if (document !== undefined) return document;

@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { ControlError, httpStatusOf } from '../../client/http/errors.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError, LimitError, hasCode } from '../../errors.ts';
 import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
@@ -101,8 +101,7 @@ function reportWaiting(run: MirrorRun, resource: EvidenceExport, delayMs: number
   run.report({ type: 'waiting', state, completed: completedBundleCount, of: bundleCount, delayMs });
 }
 
-const isDeleted = (cause: unknown): cause is DrillproofError =>
-  cause instanceof DrillproofError && cause.code === 'control.EVIDENCE_DELETED';
+const isDeleted = (cause: unknown): cause is DrillproofError => hasCode(cause, 'control.EVIDENCE_DELETED');
 
 /** Reads the documents that an earlier run wrote; `undefined` if they are not valid. */
 async function pinFromTarget(

@@ -3,7 +3,7 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf, packageError } from '../fs-errors.ts';
 
@@ -63,7 +63,7 @@ async function retryUnreachable<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof DrillproofError) || error.code !== 'queue.UNREACHABLE') throw error;
+      if (!hasCode(error, 'queue.UNREACHABLE')) throw error;
       await sleep(pauseMs);
     }
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../codes/catalogue.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import type { TakenJob, WorkQueue } from './queue.ts';
 
 export type WorkOptions = {
@@ -109,7 +109,7 @@ class Worker {
   // If the database is unavailable, the missing heartbeat returns the job to the queue.
   private async giveBack(job: TakenJob): Promise<void> {
     const { reason } = this.signal;
-    if (reason instanceof DrillproofError && reason.code === 'queue.UNREACHABLE') return;
+    if (hasCode(reason, 'queue.UNREACHABLE')) return;
     await this.queue.giveBack(job);
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { isAlive } from '../volume/lock.ts';
 import type { Bucket, ListedObject, Written } from './bucket.ts';
 import { listTree, readObject } from './objects.ts';
@@ -163,7 +163,7 @@ async function readHolder(bucket: Bucket, key: string): Promise<Holder | undefin
   try {
     return parseHolder(await readObject(bucket, { key, ...facts }));
   } catch (cause) {
-    if (cause instanceof DrillproofError && cause.code === 'io.CHANGED') return undefined; // it was renewed or released
+    if (hasCode(cause, 'io.CHANGED')) return undefined; // it was renewed or released
     throw cause;
   }
 }

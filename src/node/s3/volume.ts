@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { OpenFile } from '../../evidence/source.ts';
 import type { LogFile } from '../../mirror/inventory.ts';
@@ -160,8 +160,7 @@ function openLog(bucket: Bucket, key: string): LogFile {
       return { facts, bytes: await readObject(bucket, { key, ...facts }) };
     } catch (error) {
       // Another process wrote to it between the two requests.
-      if (tries > 1 && error instanceof DrillproofError && error.code === 'io.CHANGED')
-        return readAll(tries - 1);
+      if (tries > 1 && hasCode(error, 'io.CHANGED')) return readAll(tries - 1);
       throw error;
     }
   };

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, realpath, rmdir, stat } from 'node:fs/p
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { compareUtf8, toUtf8 } from '../../bytes/text/encoding.ts';
 import { digestOf } from '../../bytes/hash.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { PRIVATE } from '../../evidence/export/receipt.ts';
 import type { LogFile } from '../../mirror/inventory.ts';
 import { flushFolder, writeDurably, writeNewFile } from '../durable-file.ts';
@@ -176,7 +176,7 @@ async function lockFolder(folder: string): Promise<() => Promise<void>> {
     try {
       return await takeLock(join(folder, 'lock'));
     } catch (cause) {
-      if (!(cause instanceof DrillproofError) || cause.code !== 'io.NOT_FOUND' || tries > 3) throw cause;
+      if (!hasCode(cause, 'io.NOT_FOUND') || tries > 3) throw cause;
     }
   }
 }

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AMOUNT, type MembersOf, optional, SIGNAL } from '../../bytes/arguments.ts';
 import { rejectWithReason } from '../../bytes/async.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { attempt, awaitOptional, errnoOf, ioError } from '../fs-errors.ts';
 import { remove } from './files.ts';
 
@@ -37,7 +37,7 @@ export async function retryWhileLocked<T>(take: () => Promise<T>, wait = NO_WAIT
   }
 }
 
-const isLocked = (cause: unknown): boolean => cause instanceof DrillproofError && cause.code === 'io.LOCKED';
+const isLocked = (cause: unknown): boolean => hasCode(cause, 'io.LOCKED');
 
 async function pauseUnlessAborted(signal: AbortSignal | undefined, ms: number): Promise<void> {
   // The error of the timer has the reason only as its cause.

@@ -14,7 +14,7 @@ import { closeSync, ftruncateSync } from 'node:fs';
 import { constants, copyFile, link, lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import type { Expected } from '../../mirror/sink.ts';
 import { renameDurably } from '../durable-file.ts';
 import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
@@ -183,7 +183,7 @@ async function isProven(file: string, { digest, bytes }: Expected): Promise<bool
     const { size } = await lstat(file);
     return size === bytes && (await digestStream(readFilePieces(file))).digest === digest;
   } catch (cause) {
-    if (cause instanceof DrillproofError && cause.code === 'io.UNREADABLE') return false;
+    if (hasCode(cause, 'io.UNREADABLE')) return false;
     throw cause;
   }
 }

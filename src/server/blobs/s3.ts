@@ -4,7 +4,7 @@ import { collectBytes } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { memoryAccess, streamAccess } from '../../bytes/random-access.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { type ByteRange, type S3Location, s3Name } from '../../node/s3/location.ts';
 import { blockAccess, freePiece } from '../../node/s3/objects.ts';
 import { type Bucket, type ObjectFacts, openBucket } from '../../node/s3/bucket.ts';
@@ -74,8 +74,7 @@ async function readAtOnce(stored: StoredObject): Promise<StoredObject> {
   };
 }
 
-const isChanged = (error: unknown): boolean =>
-  error instanceof DrillproofError && error.code === 'io.CHANGED';
+const isChanged = (error: unknown): boolean => hasCode(error, 'io.CHANGED');
 
 async function assertStored(blob: BlobRef, stateOf: Blobs['verify']): Promise<void> {
   const state = await stateOf(blob);
@@ -198,7 +197,7 @@ export async function openS3Blobs(location: S3Location, options: Options): Promi
     await claim(bucket, location.prefix, where);
     return createBlobs(createPlace(bucket, location.prefix));
   } catch (error) {
-    if (error instanceof DrillproofError && error.code === 'server.CONFIG_INVALID') throw error;
+    if (hasCode(error, 'server.CONFIG_INVALID')) throw error;
     throw unusableError(where, error);
   }
 }

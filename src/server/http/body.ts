@@ -2,7 +2,7 @@ import type { Bytes } from '../../bytes/platform.ts';
 import { collectBytes } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { Refusal } from './envelope.ts';
 import type { Owner } from './rate-limit.ts';
 import type { HttpRequest } from './request.ts';
@@ -176,7 +176,7 @@ export function describeContent(
 
 /** Converts the error of a body that differs from its announcement into a refusal. */
 export function toUploadError(error: unknown): unknown {
-  if (!(error instanceof DrillproofError) || error.code !== 'control.UPLOAD_MISMATCH') return error;
+  if (!hasCode(error, 'control.UPLOAD_MISMATCH')) return error;
   const { message, details } = error;
   return new Refusal('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
 }

@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationError, OperationResource } from '../../contract/resources/operation.ts';
-import { DrillproofError } from '../../errors.ts';
+import { DrillproofError, hasCode } from '../../errors.ts';
 import { assertMove, isEnd } from '../model/states.ts';
 import type { Job, OperationRow, Tx } from '../store/store.ts';
 import {
@@ -203,7 +203,7 @@ async function persist(write: () => Promise<Driven>, options: DriveOptions): Pro
     try {
       return await write();
     } catch (error) {
-      const isPassing = error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
+      const isPassing = hasCode(error, 'control.UNAVAILABLE');
       if (!isPassing || attempt >= END_ATTEMPTS) throw error;
       await sleep(computeRetryMs(attempt, { ...options, retryMs: Math.min(options.retryMs, 500) }));
     }

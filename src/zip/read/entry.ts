@@ -3,7 +3,7 @@ import { zipPlatform } from '#platform';
 import { abortable } from '../../bytes/async.ts';
 import { type Digest, digestAccess, digestSoon, digestStream } from '../../bytes/hash.ts';
 import { type RandomAccess, sliceAccess, streamAccess } from '../../bytes/random-access.ts';
-import { DrillproofError, LimitError } from '../../errors.ts';
+import { DrillproofError, LimitError, hasCode } from '../../errors.ts';
 import { exactAccess } from './access.ts';
 import type { ZipLimits } from '../limits.ts';
 
@@ -106,7 +106,7 @@ async function* decode(access: RandomAccess, entry: ZipEntry): AsyncGenerator<Ui
 }
 
 const addPath = (error: unknown, path: string): unknown =>
-  error instanceof DrillproofError && error.code === 'zip.DATA_INVALID'
+  hasCode(error, 'zip.DATA_INVALID')
     ? new DrillproofError(error.code, error.message, { path, cause: error.cause })
     : error;
 

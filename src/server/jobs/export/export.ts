@@ -2,7 +2,7 @@ import { defined } from '../../../bytes/arguments.ts';
 import { digestOf } from '../../../bytes/hash.ts';
 import { once, closeAfter } from '../../../bytes/async.ts';
 import { MAX_EXPORT_ITEMS } from '../../../contract/resources/evidence.ts';
-import { DrillproofError } from '../../../errors.ts';
+import { DrillproofError, hasCode } from '../../../errors.ts';
 import { DEFAULT_LIMITS } from '../../../evidence/document.ts';
 import {
   EXPORT_ATTESTATION,
@@ -48,7 +48,7 @@ async function pack(
       throw new ExportFailure('control.EXPORT_TOO_LARGE', 'the manifest exceeds the size limit of readers');
     return packed;
   } catch (cause) {
-    if (!(cause instanceof DrillproofError) || cause.code !== 'pack.INPUT_INVALID') throw cause;
+    if (!hasCode(cause, 'pack.INPUT_INVALID')) throw cause;
     throw new ExportFailure('control.EXPORT_GENERATION_FAILED', cause.message, { cause });
   }
 }
@@ -140,7 +140,7 @@ async function openStored(
   try {
     return await blobs.open(row.archive.digest);
   } catch (cause) {
-    if (!(cause instanceof DrillproofError) || cause.code !== 'control.STORED_BYTES_CORRUPT') throw cause;
+    if (!hasCode(cause, 'control.STORED_BYTES_CORRUPT')) throw cause;
     const isBundle = 'evidenceBundleId' in row;
     const bundle = isBundle ? await store.bundles.find(row.projectId, row.evidenceBundleId) : undefined;
     if (bundle?.resource.state === 'deleted') throw cause;

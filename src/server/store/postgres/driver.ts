@@ -1,7 +1,7 @@
 import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig, QueryResult } from 'pg';
 import { isAway } from '../../../client/http/errors.ts';
 import type { Code } from '../../../codes/catalogue.ts';
-import { DrillproofError } from '../../../errors.ts';
+import { DrillproofError, hasCode } from '../../../errors.ts';
 import { errnoOf } from '../../../node/fs-errors.ts';
 import { migrations, translateMembers } from '../migrations.ts';
 import type { Sql, SqlValue } from '../table.ts';
@@ -49,7 +49,7 @@ function postgresError(cause: unknown): unknown {
 
 /** Returns whether the connection itself failed, so that nothing more may be sent on it. */
 export const isConnectionError = (error: unknown): boolean =>
-  error instanceof DrillproofError && error.code === 'control.UNAVAILABLE' && sqlState(error) === undefined;
+  hasCode(error, 'control.UNAVAILABLE') && sqlState(error) === undefined;
 
 export async function guardQuery<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -222,7 +222,7 @@ const PASSING_WORDS = /timeout|terminated/;
 
 /** At the start, a database that is away is `control.UNAVAILABLE`; everything else is an error of the configuration. */
 export function openingError(error: unknown): unknown {
-  if (!(error instanceof DrillproofError) || error.code !== 'control.UNAVAILABLE') return error;
+  if (!hasCode(error, 'control.UNAVAILABLE')) return error;
   const { cause, message } = error;
   const state = sqlState(cause);
   if (state !== undefined || !(cause instanceof Error))

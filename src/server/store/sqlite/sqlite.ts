@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { open } from 'node:fs/promises';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Code } from '../../../codes/catalogue.ts';
-import { DrillproofError } from '../../../errors.ts';
+import { DrillproofError, hasCode } from '../../../errors.ts';
 import { migrateNext } from '../meta.ts';
 import { migrations } from '../migrations.ts';
 import type { Dialect, Sql } from '../table.ts';
@@ -124,8 +124,7 @@ async function reclaim(sql: Sql): Promise<boolean> {
   return (await read('freelist_count')) < unused;
 }
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof DrillproofError && error.code === 'control.UNAVAILABLE';
+const isBusy = (error: unknown): boolean => hasCode(error, 'control.UNAVAILABLE');
 
 /** Begins a transaction. SQLite would block this process while it waits for another one. */
 async function begin(database: DatabaseSync): Promise<void> {
