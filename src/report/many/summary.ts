@@ -3,7 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { codeFacts } from '../../codes/facts.ts';
 import { SEVERITIES } from '../../codes/entry.ts';
-import { countSchema as count } from '../../contract/scalars.ts';
+import { atMsSchema, countSchema as count } from '../../contract/scalars.ts';
 import {
   type BundleReport,
   type ExportReport,
@@ -44,6 +44,7 @@ const copiesSchema = z
   .check(z.describe('an export under more than one path'));
 
 export const pathsSummarySchema = z.strictObject({
+  asOfMs: z.optional(atMsSchema).check(z.describe('time as of which the last report verified its evidence')),
   paths: count.check(z.describe('verified, or tried')),
   passed: count.check(z.describe('paths that passed by the rules of the call')),
   verdicts: z.strictObject({ verified: count, intact: count, incomplete: count, failed: count }),
@@ -81,6 +82,7 @@ export function createSummary(): SummaryCollector {
   const notPassed: NotPassed[] = [];
   const caveats = new Set<string>();
   const outcomes = new Map<string, number>();
+  let asOfMs: number | undefined;
   let paths = 0;
   let passed = 0;
   let unreadable = 0;
@@ -98,6 +100,7 @@ export function createSummary(): SummaryCollector {
         return countCause(causes, result.failure.code, path, new Map([[path, 1]]));
       }
       const { report } = result;
+      asOfMs = report.asOfMs;
       verdicts[report.verdict]++;
       countOutcomes(partsOf(report), outcomes);
       for (const [code, subjects] of groupSubjects(report)) countCause(causes, code, path, subjects);
@@ -105,6 +108,7 @@ export function createSummary(): SummaryCollector {
       if (report.kind === 'export') countCopy(exports, path, report);
     },
     summary: () => ({
+      ...defined({ asOfMs }),
       paths,
       passed,
       verdicts,

@@ -54,8 +54,9 @@ it.each<[string, () => string]>([
 it('the page about many paths shows the totals and the causes first', () => {
   const page = endReports(summarize());
   expect(page).toMatch(
-    /<section class="totals" id="totals">\s*<p class="running">1 of 3 paths passed<\/p>\s*<div class="verdict bad">/,
+    /<section class="totals" id="totals">\s*<p class="running">1 of 3 paths passed, as of 2026-11-21T12:00:00.000Z<\/p>\s*<div class="verdict bad">/,
   );
+  expect(page).toMatch(/<dt>Verified as of<\/dt>\s*<dd><time datetime="2026-11-21T12:00:00.000Z">/);
   for (const words of ['1 of 3 paths passed', '1 verified, 1 failed, 1 not checked', 'part.DIGEST_MISMATCH'])
     expect(page).toContain(words);
   expect(BEGIN_REPORTS).toMatch(/main:has\(>\.totals\)[^}]*column\}[^]*\.totals\{order:-1/);
@@ -71,9 +72,9 @@ it.each([
     const { add, summary } = createSummary();
     if (passed > 0) add({ path: 'good', passed: true, report: exportReport() });
     if (unreadable > 0) add({ path: 'none', passed: false, failure: { code: 'io.UNREADABLE' } });
-    expect(endReports(summary())).toMatch(
-      new RegExp(`<div class="verdict ${tone}">[^]*?<span>${word}</span>`),
-    );
+    const page = endReports(summary());
+    expect(page).toMatch(new RegExp(`<div class="verdict ${tone}">[^]*?<span>${word}</span>`));
+    expect(page.includes('Verified as of')).toBe(passed > 0);
   },
 );
 

@@ -1,4 +1,4 @@
-import { count, countNoun } from '../../../bytes/text/wording.ts';
+import { count, countNoun, isoTime } from '../../../bytes/text/wording.ts';
 import type { Code } from '../../../codes/catalogue.ts';
 import type { BundleReport, ExportReport } from '../../../verify/report.ts';
 import { listVerdictCounts, type PathsSummary } from '../../many/summary.ts';
@@ -15,6 +15,7 @@ import {
   renderRunning,
   renderRow,
   renderState,
+  renderTime,
 } from '../blocks.ts';
 import { idOfReport, renderResult } from '../cover.ts';
 import { DOCUMENT_END, html, markupText, type Markup, openDocument, type Piece } from '../document.ts';
@@ -99,15 +100,16 @@ export function stateOfTotals({ paths, passed, verdicts, unreadable, copies }: P
 }
 
 function renderTotals(summary: PathsSummary): Markup {
-  const { paths, passed, copies, causes, outcomes } = summary;
+  const { asOfMs, paths, passed, copies, causes, outcomes } = summary;
   const differing = copies.filter(({ same }) => !same).length;
   const drills = describeBadOutcomes(new Map(Object.entries(outcomes)));
   const passing = `${count(passed)} of ${countNoun(paths, 'path')} passed`;
   return html`<section class="totals" id="totals">
-    ${renderRunning(passing)}${renderVerdict(
+    ${renderRunning(asOfMs === undefined ? passing : `${passing}, as of ${isoTime(asOfMs)}`)}${renderVerdict(
       stateOfTotals(summary),
       passing,
       renderFacts([
+        ['Verified as of', asOfMs === undefined ? undefined : renderTime(asOfMs)],
         ['Verdicts', listVerdictCounts(summary).join(', ')],
         ['Exports under several paths', copies.length === 0 ? undefined : countNoun(copies.length, 'export')],
         ['With different manifests', differing === 0 ? undefined : countNoun(differing, 'export')],
