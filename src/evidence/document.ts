@@ -85,7 +85,7 @@ const KINDS = { bytes: BYTES, limits: EVIDENCE_LIMITS };
 
 /** The most faults of rows that are reported. A few kilobytes of ZIP can contain millions of them. */
 const MAX_ROW_ISSUES = 100;
-/** An unknown version is no damage. */
+/** A document of an unknown version is not damaged. */
 const NEWER = ', or this document needs a newer version of drillproof';
 /** A message can repeat long input, such as unknown names. */
 const MAX_MESSAGE = 500;

@@ -17,7 +17,7 @@ import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DATA, OF_ORGANIZATION, withAdmin } from '../shared/input/administration.ts';
 import { readInput, withFileName } from '../shared/input/input.ts';
-import { formatTable, writeFacts, writeProduct, writeCounts } from '../shared/output/product.ts';
+import { alignFacts, formatTable, writeFacts, writeProduct, writeCounts } from '../shared/output/product.ts';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Code } from '../../codes/catalogue.ts';
@@ -217,11 +217,13 @@ const defineRestoreCheck = (command: CliCommand, cli: Cli): CliCommand =>
       const { auditLog = [cli.env[VARIABLES.auditLog] ?? join(options.data, 'audit.log')] } = options;
       const report = await withAdmin(cli, options, ({ store }) => checkRestored(store, auditLog, cli.now()));
       const { restoredToMs, findings, openUploads } = report;
-      await writeFacts(cli, { kind: 'restored', ...report }, [
+      const counts = [
         ['restored to', restoredToMs === undefined ? 'unknown' : isoTime(restoredToMs)],
-        ...findings.map(({ code, id }) => [code, id] as const),
+        ['findings', count(findings.length)],
         ['open uploads', count(openUploads)],
-      ]);
+      ] as const;
+      const list = alignFacts(findings.map(({ code, id }) => [code, id]));
+      await writeCounts(cli, { kind: 'restored', ...report }, counts, list);
       cli.exitCode = findCheckExit(report);
     })
     .examples({ 'with two logs': 'drillproof admin restore-check --audit-log a.log --audit-log b.log' });

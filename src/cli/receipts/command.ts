@@ -63,8 +63,9 @@ export function defineCommand(receipts: CliCommand, cli: Cli): void {
 
 const MORE = `
 Each receipt names the previous one by its digest, so the chain shows when one
-was changed, added, or removed from the middle. Receipts are a local log, and
-prove nothing about when evidence existed.`;
+was changed, added, or removed from the middle. That the newest were removed is
+found only with --expect-head. Receipts are a local log, and prove nothing about
+when evidence existed.`;
 
 const EXITS: Readonly<Record<ChainResult, ExitCode>> = {
   sound: EXIT.pass,

@@ -59,7 +59,7 @@ export type ErrorAnswer = {
 const INTERNAL_MESSAGE = 'the control plane failed';
 
 // Messages from other rooms may contain a local path, so callers see only those of the control plane's own codes.
-function toControlError(error: unknown): Refusal {
+function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof DrillproofError)) return new Refusal('control.INTERNAL', INTERNAL_MESSAGE);
   const { code, message, details } = error;
@@ -101,7 +101,7 @@ export function buildErrorAnswer(
   log: Log,
   headers: ErrorAnswer['headers'] = {},
 ): ErrorAnswer {
-  const refusal = toControlError(error);
+  const refusal = toRefusal(error);
   const code = isControlCode(refusal.code) ? refusal.code : 'control.INTERNAL';
   const { status } = controlErrors[code];
   if (status >= 500 && !isOwnRefusal(error)) log({ level: 'error', event: code, correlationId, error });

@@ -79,6 +79,8 @@ it('restore-check lists a revoked token, a deleted bundle and a deleted export t
   expect(stdout).toMatch(/^restored to +2026-11-21T12:00:00\.000Z\n/);
   expect(stdout).toMatch(new RegExp(`server\\.RESTORED_TOKEN +${revoked}\n`));
   expect(stdout).not.toContain(valid);
+  const quiet = await admin('restore-check --quiet');
+  expect(quiet.stdout).toBe('restored to 2026-11-21T12:00:00.000Z, findings 4, open uploads 0\n');
   for (const line of ends) await adminJson(line);
   expect(await check()).toMatchObject({ code: 0, findings: [] });
 });
