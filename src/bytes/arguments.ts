@@ -120,25 +120,38 @@ export const amountsOf = (defaults: object): Kind<object> =>
  * @throws TypeError that names the first argument, or member of one, that is not of its kind
  */
 export function checkArguments(kinds: Members, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, kind] of Object.entries(kinds)) checkKind(name, values[name], kind);
+  for (const name in kinds) {
+    const fault = findFault(values[name], kinds[name]!);
+    if (fault !== undefined) throw new TypeError(`${name}${fault}`);
+  }
 }
 
-function checkKind(path: string, value: unknown, kind: Kind): void {
-  if (value === undefined && kind.optional === true) return;
-  if (!kind.accepts(value)) throw new TypeError(`${path} is ${describe(value)}. Pass ${kind.what}.`);
-  if (!isObject(value)) return;
+/** The rest of the path to the first value that is not of its kind, and what is wrong with it. */
+function findFault(value: unknown, kind: Kind): string | undefined {
+  if (value === undefined && kind.optional === true) return undefined;
+  if (!kind.accepts(value)) return ` is ${describe(value)}. Pass ${kind.what}.`;
+  if (!isObject(value)) return undefined;
   if (kind.items !== undefined)
-    for (const [name, item] of Object.entries(value))
-      checkKind(`${path}[${Array.isArray(value) ? name : JSON.stringify(name)}]`, item, kind.items);
-  if (kind.members === undefined) return;
-  const names = Object.keys(kind.members);
-  for (const name of Object.keys(value)) {
-    if (kind.open === true || Object.hasOwn(kind.members, name)) continue;
-    const advice = didYouMean(name, names) ?? `Pass only ${names.join(', ')}.`;
-    throw new TypeError(`${path} has the unknown member ${JSON.stringify(name)}. ${advice}`);
+    for (const [name, item] of Object.entries(value)) {
+      const fault = findFault(item, kind.items);
+      if (fault !== undefined) return `[${Array.isArray(value) ? name : JSON.stringify(name)}]${fault}`;
+    }
+  if (kind.members === undefined) return undefined;
+  const unknown = kind.open === true ? undefined : findUnknown(value, kind.members);
+  if (unknown !== undefined) {
+    const names = Object.keys(kind.members);
+    const advice = didYouMean(unknown, names) ?? `Pass only ${names.join(', ')}.`;
+    return ` has the unknown member ${JSON.stringify(unknown)}. ${advice}`;
   }
-  for (const name of names) checkKind(`${path}.${name}`, Reflect.get(value, name), kind.members[name]!);
+  for (const name in kind.members) {
+    const fault = findFault(Reflect.get(value, name), kind.members[name]!);
+    if (fault !== undefined) return `.${name}${fault}`;
+  }
+  return undefined;
 }
+
+const findUnknown = (value: object, members: Members): string | undefined =>
+  Object.keys(value).find((name) => !Object.hasOwn(members, name));
 
 /** Describes a value in a few words, without calling its methods. */
 function describe(value: unknown): string {

@@ -12,7 +12,7 @@ import { fromUtf8, toUtf8 } from '../text/encoding.ts';
  * canonicalJson({ b: 1, a: [true] }) === '{"a":[true],"b":1}';
  */
 export function canonicalJson(value: unknown): string {
-  const text = isOrdered(value, 0) ? JSON.stringify(value) : undefined;
+  const text = isOrdered(value, 0) && !('toJSON' in Object.prototype) ? JSON.stringify(value) : undefined;
   return text === undefined || text.includes(LONE_SURROGATE) ? render(value, 0) : text;
 }
 
@@ -62,8 +62,10 @@ function isOrdered(value: unknown, depth: number): boolean {
       return Number.isFinite(value);
     case 'object':
       if (value === null) return true;
-      if (depth >= MAX_JSON_DEPTH || 'toJSON' in value) return false;
-      return Array.isArray(value) ? hasOrderedItems(value, depth + 1) : hasOrderedMembers(value, depth + 1);
+      if (depth >= MAX_JSON_DEPTH) return false;
+      return Array.isArray(value)
+        ? !('toJSON' in value) && hasOrderedItems(value, depth + 1)
+        : hasOrderedMembers(value, depth + 1);
     default:
       return false;
   }
@@ -77,7 +79,7 @@ function hasOrderedItems(items: readonly unknown[], depth: number): boolean {
 function hasOrderedMembers(object: object, depth: number): boolean {
   if (!isPlain(object)) return false;
   let previous: string | undefined;
-  for (const name of Object.keys(object)) {
+  for (const name in object) {
     if (previous !== undefined && name < previous) return false;
     if (!isOrdered((object as Record<string, unknown>)[name], depth)) return false;
     previous = name;

@@ -24,7 +24,7 @@ export async function openFile(
   checkArguments({ path: TEXT, options: OPTIONS }, { path, options });
   const { followLink = true } = options;
   const { fd, stats: opened } = openRegular(path, followLink);
-  if (Math.abs(Date.now() - Number(opened.ctimeNs / 1_000_000n)) < TICK_MS) await setTimeout(TICK_MS);
+  if (Math.abs(Date.now() - Number(opened.ctimeMs)) < TICK_MS) await setTimeout(TICK_MS);
   return {
     fd,
     size: Number(opened.size),
@@ -35,7 +35,7 @@ export async function openFile(
     },
     readInto: (target, offset) => fill(fd, path, target, offset),
     assertUnchanged() {
-      if (stateOf(fstatSync(fd, { bigint: true })) === stateOf(opened)) return;
+      if (isSameState(fstatSync(fd, { bigint: true }), opened)) return;
       throw new DrillproofError('io.CHANGED', `${path} changed while it was being read`, { path });
     },
     close() {
@@ -52,7 +52,8 @@ export async function openFile(
 const TICK_MS = 20;
 
 // The time of the last change cannot be set back, unlike the time of the last write.
-const stateOf = ({ size, mtimeNs, ctimeNs }: BigIntStats): string => `${size} ${mtimeNs} ${ctimeNs}`;
+const isSameState = (now: BigIntStats, opened: BigIntStats): boolean =>
+  now.size === opened.size && now.mtimeNs === opened.mtimeNs && now.ctimeNs === opened.ctimeNs;
 
 // Opening a FIFO would wait for a writer forever. Windows has neither flag.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -61,9 +61,10 @@ export async function verifyAhead(
 ): Promise<VerifySignature> {
   const results = new Map<string, boolean>();
   for (const pair of pairs) {
+    const verifier = findVerifier(pair.key.point, implementation);
+    if (verifier.verifyLater === undefined) continue;
     assertEcdsaDer(pair.signature);
-    const result = await findVerifier(pair.key.point, implementation).verifyLater?.(message, pair.signature);
-    if (result !== undefined) results.set(nameOf(pair), result);
+    results.set(nameOf(pair), await verifier.verifyLater(message, pair.signature));
   }
   return (check) =>
     (check.message === message ? results.get(nameOf(check)) : undefined) ??

@@ -80,20 +80,27 @@ export async function verifyParts(
 
 type Members = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+const haveOneKind = (value: Members, other: Members): boolean =>
+  Array.isArray(value) === Array.isArray(other);
 
 /** Returns the value with what is equal in the other one, so that 10,000 reports need 15 % less memory. */
 export function shareEqual<T>(value: T, other: unknown): T;
 export function shareEqual(value: unknown, other: unknown): unknown {
-  if (Object.is(value, other)) return other; // equal strings too, because each takes memory
-  if (!isObject(value) || !isObject(other) || Array.isArray(value) !== Array.isArray(other)) return value;
+  if (isEqual(value, other)) return other; // equal strings too, because each takes memory
+  if (!isObject(value) || !isObject(other) || !haveOneKind(value, other)) return value;
+  if (Array.isArray(value)) return value.map((item, i) => shareEqual(item, other[i]));
+  const shared: Record<string, unknown> = { ...value };
+  for (const name of Object.keys(shared))
+    if (Object.hasOwn(other, name)) shared[name] = shareEqual(shared[name], other[name]);
+  return shared;
+}
+
+function isEqual(value: unknown, other: unknown): boolean {
+  if (Object.is(value, other)) return true;
+  if (!isObject(value) || !isObject(other) || !haveOneKind(value, other)) return false;
   const [names, others] = [Object.keys(value), Object.keys(other)];
-  const members = names.map((name) =>
-    shareEqual(value[name], Object.hasOwn(other, name) ? other[name] : undefined),
-  );
-  const isEqual = (name: string, i: number): boolean =>
-    name === others[i] && Object.is(members[i], other[name]);
-  if (names.length === others.length && names.every(isEqual)) return other;
-  return Array.isArray(value) ? members : Object.fromEntries(names.map((name, i) => [name, members[i]]));
+  if (names.length !== others.length) return false;
+  return names.every((name, i) => name === others[i] && isEqual(value[name], other[name]));
 }
 
 const describeProgress = (

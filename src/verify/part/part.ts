@@ -179,7 +179,7 @@ function buildReport(part: PartContext, step: Step, content: PartContent, size: 
   const coverage = measurePartCoverage(entries, listed, { size, verdict });
   const findings = [
     ...step.findings,
-    ...warnAboutUncovered(subject, verdict, coverage, countHeaderBytes(entries, verdict)),
+    ...warnAboutUncovered(subject, verdict, coverage, () => countHeaderBytes(entries, verdict)),
   ];
   return defined({
     schemaVersion: 1,

@@ -1,4 +1,4 @@
-import { defined, BYTES, type Kind } from '../../bytes/arguments.ts';
+import { BYTES, type Kind } from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import type { ExportManifest } from '../../evidence/export/manifest.ts';
@@ -22,6 +22,7 @@ import { findingsOf } from '../finding.ts';
 import { findStamp, listTypes, type Settings } from '../options.ts';
 import { checkBundleBinding, checkExportBinding, type BundleFacts, type ExportFacts } from './binding.ts';
 import {
+  decodeSignature,
   verifySigned,
   type AnyStatement,
   type Signed,
@@ -148,7 +149,7 @@ function buildEnvelopeSigned<S extends AnyStatement>(envelope: DsseEnvelope, sta
     statement,
     message,
     signatures: signatures.map(({ keyId, signature }, at) =>
-      defined({ path: `/signatures/${at}/sig`, keyId, decode: () => signature }),
+      decodeSignature({ path: `/signatures/${at}/sig`, keyId, decode: () => signature }, statement.keyId),
     ),
   };
 }

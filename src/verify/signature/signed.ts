@@ -38,11 +38,21 @@ type EncodedSignature = {
   readonly decode: () => Uint8Array;
 };
 
+type DecodedSignature = {
+  readonly path: string;
+  readonly keyId?: string | undefined;
+  /** Its key id is the one that the statement names, or absent. */
+  readonly named: boolean;
+  readonly signature?: Uint8Array | undefined;
+  /** Set unless it is a strict DER signature. */
+  readonly fault?: DrillproofError;
+};
+
 /** A statement, the bytes that were signed for it, and its signatures: an attestation or a DSSE envelope. */
 export type Signed<S extends AnyStatement = AnyStatement> = {
   readonly statement: S;
   readonly message: Uint8Array;
-  readonly signatures: readonly EncodedSignature[];
+  readonly signatures: readonly DecodedSignature[];
 };
 
 /** An attestation as a signed statement, and the bytes that it was parsed from. */
@@ -52,7 +62,12 @@ export const buildSigned = (
 ): Signed => ({
   statement: attestation.statement,
   message: sliceStatement(document, attestation),
-  signatures: [{ path: '/signature', decode: () => decodeSignatureBytes(attestation) }],
+  signatures: [
+    decodeSignature(
+      { path: '/signature', decode: () => decodeSignatureBytes(attestation) },
+      attestation.statement.keyId,
+    ),
+  ],
 });
 
 /** The purpose and the evidence that a statement must have. */
@@ -88,10 +103,9 @@ export type SignedResult = Step & {
  * once, and the number of different trusted keys that made them (formats §2, §3).
  */
 export function verifySigned(signed: Signed, scope: StatementScope, context: SignedContext): SignedResult {
-  const { statement, message } = signed;
+  const { statement, message, signatures } = signed;
   const { settings, stamp, threshold } = context;
   const { trust } = settings;
-  const signatures = signed.signatures.map((signature) => decodeSignature(signature, statement.keyId));
   const format = checkFormat(statement, signatures, scope, context);
   if (trust === undefined)
     return { ...joinSteps([format, skipWithoutTrust(context)]), trusted: false, keys: [] };
@@ -139,8 +153,7 @@ export function verifySignedAhead(
   { statement, message, signatures }: Signed,
   { trust }: Settings,
 ): Promise<VerifySignature> {
-  const pairs = signatures.flatMap((encoded) => {
-    const { keyId = statement.keyId, signature, fault } = decodeSignature(encoded, statement.keyId);
+  const pairs = signatures.flatMap(({ keyId = statement.keyId, signature, fault }) => {
     if (trust === undefined || signature === undefined || fault !== undefined) return [];
     return trust.keys.filter((key) => key.keyId === keyId).map((key) => ({ key, signature }));
   });
@@ -164,17 +177,11 @@ const buildClaim = (
   countersigners: true,
 });
 
-type DecodedSignature = {
-  readonly path: string;
-  readonly keyId?: string | undefined;
-  /** Its key id is the one that the statement names, or absent. */
-  readonly named: boolean;
-  readonly signature?: Uint8Array | undefined;
-  /** Set unless it is a strict DER signature. */
-  readonly fault?: DrillproofError;
-};
-
-function decodeSignature({ path, keyId, decode }: EncodedSignature, namedKeyId: string): DecodedSignature {
+/** Decodes a signature; a fault of its encoding is part of the result. */
+export function decodeSignature(
+  { path, keyId, decode }: EncodedSignature,
+  namedKeyId: string,
+): DecodedSignature {
   const named = (keyId ?? namedKeyId) === namedKeyId;
   let signature;
   try {
