@@ -11,9 +11,9 @@ type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
 
 /**
  * Only servers gain from more memory. With these options of V8, verifying 10,000 parts needs half of it, in the same time:
- * the young generation does not grow, the old one grows in small steps, and no threads help with the young one.
+ * the young generation does not grow, and the old one grows in small steps.
  */
-const SMALL_HEAP = ['--semi-space-growth-factor=1', '--heap-growing-percent=20', '--no-parallel-scavenge'];
+const SMALL_HEAP = ['--semi-space-growth-factor=1', '--heap-growing-percent=20'];
 
 export function createProcessCli(signal: AbortSignal): Cli {
   return {
