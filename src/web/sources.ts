@@ -52,8 +52,8 @@ const FILE = withMembers('a File', { name: TEXT, size: AMOUNT });
 /**
  * An export in a folder that the user chose with `<input type="file" webkitdirectory>` (formats §1, Export). The name of
  * the folder is removed from the paths. Browsers do not list empty folders.
- * @throws TypeError for anything that is not a list of files; its methods throw DrillproofError `io.NOT_FOUND`,
- *   `io.CHANGED`
+ * @throws TypeError for anything that is not a list of files; DrillproofError `io.KIND` for two files with one path; its
+ *   methods throw `io.NOT_FOUND`, `io.CHANGED`
  * @example
  * const report = await verifyExport(fileListSource(files), { asOfMs: Date.now(), trust });
  */
@@ -108,6 +108,23 @@ async function readHandle(root: FileSystemDirectoryHandle): Promise<BlobTree> {
   return { name: root.name, files, folders };
 }
 
+/** Files by path. @throws DrillproofError `io.KIND` for two with one path: only one of them would be verified */
+function mapFiles(named: readonly (readonly [path: string, file: Blob])[]): ReadonlyMap<string, Blob> {
+  const files = new Map<string, Blob>();
+  for (const [path, file] of named) {
+    if (files.has(path)) {
+      const details = { hint: 'Choose them one after the other.' };
+      throw new DrillproofError('io.KIND', `two of the chosen files have the path ${path}`, {
+        path,
+        details,
+      });
+    }
+    files.set(path, file);
+  }
+  return files;
+}
+
+/** The files of a picker, or dropped files. @throws as `mapFiles` */
 export function readFileTree(chosen: Iterable<File>): BlobTree {
   const files = [...chosen];
   const paths = files.map((file) => file.webkitRelativePath || file.name);
@@ -115,7 +132,7 @@ export function readFileTree(chosen: Iterable<File>): BlobTree {
   const strip = root !== '' && paths.every((path) => path.startsWith(root)) ? root.length : 0;
   const named = files.map((file, at): [string, File] => [paths[at]!.slice(strip), file]);
   const name = strip > 0 ? root.slice(0, -1) : files.length === 1 ? paths[0]! : `${files.length} files`;
-  return { name, files: new Map(named), folders: [] };
+  return { name, files: mapFiles(named), folders: [] };
 }
 
 function blobSource(
@@ -174,7 +191,7 @@ export async function openTree(
  * Opens evidence that was dropped on a page, and detects its kind: a folder (an export or a bag), an export in one ZIP,
  * or one part. Call it in the handler of the event, because the browser removes the dropped files afterwards.
  * @throws TypeError for anything that is not a DataTransfer; DrillproofError `io.UNREADABLE` for a folder that the
- *   browser does not list, as on pages from `file://`; `export.NOT_AN_EXPORT`, `io.CHANGED`
+ *   browser does not list, as on pages from `file://`; `io.KIND`, `export.NOT_AN_EXPORT`, `io.CHANGED`
  * @example
  * const evidence = await openDropped(dropped);
  * const options = { asOfMs: Date.now(), trust };
@@ -199,11 +216,11 @@ export function readDroppedTree(transfer: Pick<DataTransfer, 'items'>): Promise<
 }
 
 async function walkEntries(entries: readonly (FileSystemEntry | File)[]): Promise<BlobTree> {
-  const files = new Map<string, Blob>();
+  const files: (readonly [string, Blob])[] = [];
   const folders: string[] = [];
   const walk = async (entry: FileSystemEntry | File, path: string): Promise<void> => {
-    if (entry instanceof File) return void files.set(path, entry);
-    if (entry.isFile) return void files.set(path, await readFile(entry as FileSystemFileEntry));
+    if (entry instanceof File) return void files.push([path, entry]);
+    if (entry.isFile) return void files.push([path, await readFile(entry as FileSystemFileEntry)]);
     const children = await listChildren(entry as FileSystemDirectoryEntry);
     if (children.length === 0 && path !== '') folders.push(path);
     for (const child of children) await walk(child, path === '' ? child.name : `${path}/${child.name}`);
@@ -211,7 +228,7 @@ async function walkEntries(entries: readonly (FileSystemEntry | File)[]): Promis
   const [first] = entries;
   const name = entries.length === 1 ? first!.name : `${entries.length} files and folders`;
   for (const entry of entries) await walk(entry, entries.length === 1 ? '' : entry.name);
-  return { name, files, folders };
+  return { name, files: mapFiles(files), folders };
 }
 
 const readFile = (entry: FileSystemFileEntry): Promise<File> =>

@@ -440,6 +440,14 @@ describe.each(Object.entries(BROWSERS))('%s', (name, start) => {
     expect(await page.saveReport()).toBe(await runJson(['verify', 'part.zip', ...TRUST]));
   });
 
+  test('two files with one name are refused together, because only one of them would be verified', async () => {
+    await using page = await openPage(browser);
+    await page.choose('#file', [at('part.zip')]);
+    await page.choose('#file', [at(`export/${PART}`), at(`damaged/${PART}`)]);
+    await expect.poll(() => page.text('#message')).toContain('io.KIND');
+    expect(await page.verify(NOW)).toContain('Choose the evidence first');
+  });
+
   test('the verdict is on the screen after a verification', async () => {
     await using page = await openPage(browser);
     await page.chooseFolder(await listFiles('export'), at('export'));

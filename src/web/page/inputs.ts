@@ -28,11 +28,12 @@ export function connectInputs(onChange: () => void): void {
   // The fields of options and of issuers.
   for (const type of ['input', 'change'])
     getElement('form', HTMLFormElement).addEventListener(type, onChange);
-  connectPicker('choose-folder', 'folder', (files) => {
+  const takeFiles = (files: readonly File[]): void => {
     chooseTree(undefined);
     waitFor(async () => chooseTree(readFileTree(files)));
-  });
-  connectPicker('choose-file', 'file', (files) => chooseTree(readFileTree(files)));
+  };
+  connectPicker('choose-folder', 'folder', takeFiles);
+  connectPicker('choose-file', 'file', takeFiles);
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
   connectDrop('evidence-drop', async (transfer) => {
     chooseTree(undefined);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { makeTestFolder } from '../../support/folder.ts';
 import type { CliResult } from '../make.ts';
 import { servedExports } from '../mirror/served-exports.ts';
 import { readDecision } from './make.ts';
@@ -12,8 +12,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => served[Symbol.asyncDispose]());
 
-const listTemporary = (): readonly string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('drillproof-gate-'));
+/** Gives the test a folder for temporary files of its own. */
+async function useTemporaryFolder(): Promise<string> {
+  const folder = await makeTestFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return folder;
+}
+
 const gate = (words: string): Promise<CliResult> =>
   served.call(`gate ${words} --trust trust.json --jobs 1 --json`);
 const answerTo = async (words: string) => {
@@ -22,22 +28,22 @@ const answerTo = async (words: string) => {
 };
 
 it('gate gives an export at a control plane the decision of its mirror, and leaves no files', async () => {
-  const before = listTemporary();
+  const temporary = await useTemporaryFolder();
   const [id, failed] = served.ids;
   const result = await gate(id);
   const input = { name: id, kind: 'export', id, verdict: 'verified', bundles: 2 };
   expect([result.code, readDecision(result)]).toMatchObject([1, { answer: 'no', inputs: [input] }]);
   expect(await answerTo(`${id} ${failed}`)).toEqual([1, 'no']);
-  expect(listTemporary()).toEqual(before);
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 it('gate answers could_not_tell about a missing export, and reports the others', async () => {
-  const before = listTemporary();
+  const temporary = await useTemporaryFolder();
   const result = await gate('evexp_999999999999');
   expect([result.code, readDecision(result).answer]).toEqual([3, 'could_not_tell']);
   expect(result.stdout).toContain('control.NOT_FOUND');
   expect(await answerTo(`${served.ids[0]} evexp_999999999999`)).toEqual([1, 'no']);
-  expect(listTemporary()).toEqual(before);
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 it('gate does not pass an export with a manifest other than the expected one', async () => {
