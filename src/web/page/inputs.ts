@@ -23,15 +23,16 @@ const waitFor = (work: () => Promise<void>): void => {
   pending = Promise.all([pending, result]);
 };
 
+function takeFiles(files: readonly File[]): void {
+  chooseTree(undefined);
+  waitFor(async () => chooseTree(readFileTree(files)));
+}
+
 export function connectInputs(onChange: () => void): void {
   notifyChange = onChange;
   // The fields of options and of issuers.
   for (const type of ['input', 'change'])
     getElement('form', HTMLFormElement).addEventListener(type, onChange);
-  const takeFiles = (files: readonly File[]): void => {
-    chooseTree(undefined);
-    waitFor(async () => chooseTree(readFileTree(files)));
-  };
   connectPicker('choose-folder', 'folder', takeFiles);
   connectPicker('choose-file', 'file', takeFiles);
   connectPicker('choose-keys', 'keys-input', (files) => waitFor(() => addKeys(files)));
