@@ -1,9 +1,7 @@
-/** `drillproof/node`: evidence in folders and files, verified on all cores, key files, mirrors and scrubs. */
+/** `drillproof/node`: evidence in folders and files, verified on all cores, key files and mirrors. */
 export type { MirrorReceipt } from './evidence/export/receipt.ts';
-export { checkMirror, type MirrorCheck } from './mirror/check.ts';
 export { createPacer } from './mirror/pace.ts';
-export { discoverExports, mirrorMany } from './mirror/archive.ts';
-export { type MirrorClient, replicaClient } from './mirror/replica.ts';
+export type { MirrorClient } from './mirror/replica.ts';
 export type { MirrorEvent, MirrorOptions } from './mirror/run.ts';
 export { mirrorExport } from './mirror/mirror.ts';
 export type { MirrorTarget } from './mirror/sink.ts';
@@ -21,12 +19,7 @@ export { mirrorS3, type MirrorS3Options } from './node/s3/mirror.ts';
 export { openEvidence, type OpenEvidence } from './node/open-evidence.ts';
 export { openFile } from './node/evidence/file-access.ts';
 export { openPartStore, type PartStore } from './node/volume/part-store.ts';
-export { openScrubArchive, type ScrubArchive } from './node/scrub-archive.ts';
 export { verifyDirectory, type VerifyDirectoryOptions } from './node/verify-directory.ts';
 export { verifyTimestamps, type VerifyTimestampsOptions } from './node/time/timestamps.ts';
 export { zipExport } from './node/evidence/yazl-export.ts';
 export { secondOpinion } from './node/second-opinion/second-opinion.ts';
-export type { MirrorScrub } from './scrub/result.ts';
-export { repairMirror } from './scrub/repair.ts';
-export { scrubMany, scrubMirror } from './scrub/mirror.ts';
-export type { ScrubOptions } from './scrub/options.ts';

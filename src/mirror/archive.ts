@@ -1,18 +1,4 @@
-import {
-  AMOUNT,
-  checkArguments,
-  COUNT,
-  defined,
-  FLAG,
-  FUNCTION,
-  LIST,
-  type MembersOf,
-  optional,
-  optionsOf,
-  SIGNAL,
-  TEXT,
-  withMethods,
-} from '../bytes/arguments.ts';
+import { defined } from '../bytes/arguments.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { ExportRef } from '../client/client.ts';
 import type { EvidenceExport } from '../contract/resources/evidence.ts';
@@ -59,30 +45,17 @@ type ManyOptions = {
   /** No export is started after it is aborted. Pass it to `each` too. */
   readonly signal?: AbortSignal;
 };
-const MANY_OPTIONS: MembersOf<ManyOptions> = { atOnce: COUNT, signal: optional(SIGNAL) };
-
 /**
  * Mirrors many exports, several at a time. The failure of one export does not stop the others; a failure that every
  * export would meet ends the run, and the rest are counted as untried.
  * @param each mirrors one export; an error that is not a `DrillproofError` is thrown after the running ones have ended
  * @throws the reason of an aborted `signal`; an error of `each` that is not a `DrillproofError`
- * @example
- * const { wishes } = await discoverExports(client, projectId, {});
- * const mirror = async (wish: (typeof wishes)[number]): Promise<void> => {
- *   await mirrorExport(wish, { client, to: mirrorDirectory(`mirrors/${wish.evidenceExportId}`) });
- * };
- * const { failures } = await mirrorMany(wishes, mirror, { atOnce: 2 });
  */
 export async function mirrorMany(
   wishes: readonly Wish[],
   each: (wish: Wish) => Promise<void>,
-  options: ManyOptions,
+  { atOnce, signal }: ManyOptions,
 ): Promise<ArchiveOutcome> {
-  checkArguments(
-    { wishes: LIST, each: FUNCTION, options: optionsOf(MANY_OPTIONS) },
-    { wishes, each, options },
-  );
-  const { atOnce, signal } = options;
   signal?.throwIfAborted();
   const errors: FailedMirror[] = [];
   const codes = new Set<Code>();
@@ -170,31 +143,17 @@ export type DiscoverOptions = {
   /** Called before a page of the list is requested again. */
   readonly onRetry?: (retry: Retry) => void;
 };
-const DISCOVER_OPTIONS: MembersOf<DiscoverOptions> = {
-  sinceMs: optional(AMOUNT),
-  holdingOf: optional(FUNCTION),
-  unfinished: optional(FLAG),
-  signal: optional(SIGNAL),
-  onRetry: optional(FUNCTION),
-};
 
 /**
  * Lists the exports of a project that can be mirrored (control API, Exports): those that are available, and with
  * `unfinished` those that are still being generated.
  * @throws LimitError `client.PAGES_EXCEEDED`, and what the client throws
- * @example
- * const { wishes } = await discoverExports(client, projectId, { holdingOf: async () => 'missing' });
  */
 export async function discoverExports(
   client: ExportList,
   projectId: string,
-  options: DiscoverOptions,
+  { sinceMs = Infinity, holdingOf, unfinished = false, ...how }: DiscoverOptions,
 ): Promise<Discovered> {
-  checkArguments(
-    { client: withMethods('a client', 'exports'), projectId: TEXT, options: optionsOf(DISCOVER_OPTIONS) },
-    { client, projectId, options },
-  );
-  const { sinceMs = Infinity, holdingOf, unfinished = false, ...how } = options;
   const wishes: Wish[] = [];
   const again: Wish[] = [];
   const unavailable = new Map<string, number>();

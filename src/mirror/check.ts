@@ -1,5 +1,4 @@
-import { checkArguments, OBJECT } from '../bytes/arguments.ts';
-import { rejectWithReason, sumSizes } from '../bytes/async.ts';
+import { sumSizes } from '../bytes/async.ts';
 import type { Code } from '../codes/catalogue.ts';
 import type { ExportRef } from '../client/client.ts';
 import { CHECKSUMS, formatChecksums } from '../evidence/export/checksums.ts';
@@ -10,7 +9,7 @@ import { pin, type Pinned } from './fetch/documents.ts';
 import { findAttestation, findResource, toChecksum } from './finish.ts';
 import { blameExtraFiles } from './mirror.ts';
 import { checkFile, listWanted } from './plan.ts';
-import { type FoundState, MIRROR_OPTIONS, readRun, type MirrorOptions, type MirrorRun } from './run.ts';
+import { type FoundState, readRun, type MirrorOptions, type MirrorRun } from './run.ts';
 import type { MirrorView, ListedFile } from './sink.ts';
 import { findExtraFiles } from '../verify/export/files.ts';
 
@@ -37,18 +36,11 @@ export type MirrorFault = {
 /**
  * Lists the files that a run of `mirrorExport` would fetch again (formats §1, Export). It reads the export and its
  * manifest at the source and everything in the target, and writes nothing.
- * @throws DrillproofError as `mirrorExport` for the manifest, and for a target that holds something else; the reason of
- *   an aborted `signal`; TypeError for a target that cannot be examined
- * @example
- * const check = await checkMirror({ projectId, evidenceExportId }, { client, to: mirrorDirectory('mirror') });
- * for (const { path, found } of check.faults) console.error(path, found);
+ * @throws DrillproofError as `mirrorExport` for the manifest, and for a target that holds something else; TypeError for a
+ *   target that cannot be examined
  */
 export async function checkMirror(exportRef: ExportRef, options: MirrorOptions): Promise<MirrorCheck> {
-  checkArguments({ exportRef: OBJECT, options: MIRROR_OPTIONS }, { exportRef, options });
-  return rejectWithReason(options.signal, () => checkRun(readRun(exportRef, options)));
-}
-
-async function checkRun(run: MirrorRun): Promise<MirrorCheck> {
+  const run = readRun(exportRef, options);
   if (run.sink.look === undefined) throw new TypeError('the sink has no look');
   const view = (await run.sink.look()) ?? EMPTY;
   const pinned = await pin(run, view);

@@ -1,7 +1,6 @@
-import { checkArguments, TEXT } from '../bytes/arguments.ts';
 import { streamAccess } from '../bytes/random-access.ts';
 import { DEFAULT_LIMITS } from '../evidence/document.ts';
-import { type EvidenceSource, readFile, SOURCE } from '../evidence/source.ts';
+import { type EvidenceSource, readFile } from '../evidence/source.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { localReportPath, parseExportResource, partPath } from '../evidence/export/manifest.ts';
 import type { Code } from '../codes/catalogue.ts';
@@ -34,13 +33,8 @@ const DOCUMENTS: ReadonlyMap<string, string> = new Map([
  * checked like a download. A missing file is `part.MISSING` or `local-report.MISSING`, and one that cannot be read
  * `scrub.REPLICA_UNREADABLE`, so that neither looks like a fault of the target.
  * @param address the name of the source in receipts: a URL without user and query
- * @throws TypeError for an argument of the wrong kind
- * @example
- * const client = replicaClient(directorySource('/backup/mirror'), 'file:///backup/mirror');
- * await mirrorExport({ projectId, evidenceExportId }, { client, to: mirrorDirectory('mirror') });
  */
 export function replicaClient(source: EvidenceSource, address: string): MirrorClient {
-  checkArguments({ source: SOURCE, address: TEXT }, { source, address });
   const openPart = (path: string, missing: Code) =>
     convertReadErrors(path, () => download(source, path, missing));
   return {

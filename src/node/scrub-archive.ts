@@ -1,14 +1,4 @@
-import {
-  checkArguments,
-  COUNT,
-  defined,
-  type MembersOf,
-  OBJECT,
-  optional,
-  optionsOf,
-  PATH,
-  TEXT,
-} from '../bytes/arguments.ts';
+import { defined } from '../bytes/arguments.ts';
 import { closeAfter, sumSizes } from '../bytes/async.ts';
 import { sliceAccess } from '../bytes/random-access.ts';
 import { compareUtf8 } from '../bytes/text/encoding.ts';
@@ -56,12 +46,6 @@ export type ScrubArchiveOptions = {
   readonly env?: AwsEnvironment;
 };
 
-const ARCHIVE_OPTIONS: MembersOf<ScrubArchiveOptions> = {
-  journal: optional(PATH),
-  jobs: optional(COUNT),
-  env: optional(OBJECT),
-};
-
 export const JOURNAL = 'archive.jsonl';
 
 /** Names that identify a mirror, complete or not. */
@@ -78,16 +62,11 @@ const SIGNS: ReadonlySet<string> = new Set([
  * Opens an archive, a folder or prefix of mirrors as `mirror --all` writes it, or one mirror, plain or a bag.
  * @param place a path, or `s3://bucket/prefix`
  * @throws DrillproofError `io.NOT_FOUND`, `io.KIND`, `io.UNREADABLE`, `io.PACKAGE_MISSING`, `usage.INVALID`
- * @example
- * const archive = await openScrubArchive('mirrors', { jobs: 4 });
- * console.log(archive.mirrors);
- * await archive.close();
  */
 export async function openScrubArchive(
   place: string,
   options: ScrubArchiveOptions = {},
 ): Promise<ScrubArchive> {
-  checkArguments({ place: TEXT, options: optionsOf(ARCHIVE_OPTIONS) }, { place, options });
   const volume = await openVolume(place, options.env);
   try {
     return await openArchive(volume, options);

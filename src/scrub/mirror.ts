@@ -1,4 +1,3 @@
-import { checkArguments, FUNCTION, OBJECT } from '../bytes/arguments.ts';
 import { closeAfter, rejectWithReason, sumSizes } from '../bytes/async.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
 import type { Code } from '../codes/catalogue.ts';
@@ -6,14 +5,7 @@ import { DrillproofError } from '../errors.ts';
 import { isEvidence } from '../verify/export/mirror-files.ts';
 import { compareEntry, type Known, NEVER, shortDigest } from './journal.ts';
 import { markKnown } from './known.ts';
-import {
-  readScrub,
-  SCRUB_OPTIONS,
-  type Scrub,
-  type ScrubOptions,
-  type ScrubPlace,
-  type ScrubView,
-} from './options.ts';
+import { readScrub, type Scrub, type ScrubOptions, type ScrubPlace, type ScrubView } from './options.ts';
 import {
   decideOutcome,
   ifReadable,
@@ -29,18 +21,9 @@ import { readMirror } from './visit.ts';
  * and has not been replaced is skipped; everything else is read, oldest first, until `untilMs`. The journal only
  * records when each file was read. Nothing but the journal is written and no lock is taken: a file that changes
  * meanwhile is read again.
- * @throws DrillproofError `io.…` if the journal cannot be read or written; the reason of an aborted `signal`, after the
- *   journal was written
- * @example
- * const archive = await openScrubArchive('mirrors');
- * const result = await scrubMirror(archive.open('evexp_0123456789ab'), { tool: 'nightly/1.0', depth: 'full', trust: store });
+ * @throws DrillproofError `io.…` if the journal cannot be read or written
  */
 export async function scrubMirror(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
-  checkArguments({ place: OBJECT, options: SCRUB_OPTIONS }, { place, options });
-  return rejectWithReason(options.signal, () => scrubAlone(place, options));
-}
-
-async function scrubAlone(place: ScrubPlace, options: ScrubOptions): Promise<MirrorScrub> {
   try {
     return await scrubDue(place, readScrub(options));
   } finally {
@@ -119,19 +102,13 @@ export type Mirrors = {
  * Scrubs the mirrors of an archive, beginning with the mirror that was read the longest time ago, so that runs with a
  * time limit cover everything over time.
  * @param each receives the result of every mirror, including those after the time limit
- * @throws as `scrubMirror` for an aborted `signal`; an unreadable mirror is a result, not an error
- * @example
- * const archive = await openScrubArchive('mirrors');
- * const options = { tool: 'nightly/1.0', untilMs: Date.now() + 3_600_000 };
- * await scrubMany(archive, options, async ({ name, outcome }) => console.log(name, outcome));
- * await archive.close();
+ * @throws as `scrubMirror`, and the reason of an aborted `signal`; an unreadable mirror is a result, not an error
  */
 export async function scrubMany(
   archive: Mirrors,
   options: ScrubOptions,
   each: (result: MirrorScrub, place: ScrubPlace) => Promise<void>,
 ): Promise<void> {
-  checkArguments({ archive: OBJECT, options: SCRUB_OPTIONS, each: FUNCTION }, { archive, options, each });
   return rejectWithReason(options.signal, () => scrubEach(archive, options, each));
 }
 

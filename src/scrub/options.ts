@@ -1,18 +1,9 @@
-import {
-  AMOUNT,
-  COUNT,
-  defined,
-  FUNCTION,
-  type MembersOf,
-  optional,
-  optionsOf,
-  TEXT,
-} from '../bytes/arguments.ts';
+import { defined } from '../bytes/arguments.ts';
 import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { Digest } from '../bytes/hash.ts';
 import type { TrustStore } from '../trust/store.ts';
 import type { Depth } from '../verify/report.ts';
-import { type SecondOpinion, VERIFY_OPTIONS, type VerifyOptions } from '../verify/options.ts';
+import { type SecondOpinion, type VerifyOptions } from '../verify/options.ts';
 import type { PartThreads } from '../verify/part/listed-part.ts';
 import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
 import type { Acknowledgement, InventoryRow } from '../mirror/inventory.ts';
@@ -45,23 +36,6 @@ export type ScrubOptions = {
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;
 };
-
-const { depth, trust, secondOpinion, signal } = VERIFY_OPTIONS;
-export const SCRUB_MEMBERS: MembersOf<ScrubOptions> = {
-  tool: TEXT,
-  depth,
-  trust,
-  secondOpinion,
-  expectManifest: optional(TEXT),
-  olderThanMs: optional(AMOUNT),
-  withinMs: optional(AMOUNT),
-  untilMs: optional(AMOUNT),
-  jobs: optional(COUNT),
-  signal,
-  onProgress: optional(FUNCTION),
-  now: optional(FUNCTION),
-};
-export const SCRUB_OPTIONS = optionsOf(SCRUB_MEMBERS);
 
 export type ScrubEvent =
   | { readonly type: 'planned'; readonly name: string; readonly files: number; readonly bytes: number }

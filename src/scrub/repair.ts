@@ -1,6 +1,5 @@
 import { canonicalBytes } from '../bytes/json/canonical.ts';
-import { checkArguments, defined, FUNCTION, OBJECT, optional, optionsOf, TEXT } from '../bytes/arguments.ts';
-import { rejectWithReason } from '../bytes/async.ts';
+import { defined } from '../bytes/arguments.ts';
 import { DrillproofError } from '../errors.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../evidence/export/pack-export.ts';
 import { bagSink } from '../mirror/bag-sink.ts';
@@ -9,7 +8,7 @@ import { lookWith, type MirrorSink, type MirrorView } from '../mirror/sink.ts';
 import type { MirrorClient } from '../mirror/replica.ts';
 import { mirrorExport } from '../mirror/mirror.ts';
 import { checkAgain } from './mirror.ts';
-import { SCRUB_MEMBERS, type ScrubOptions, type ScrubPlace } from './options.ts';
+import type { ScrubOptions, ScrubPlace } from './options.ts';
 import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';
 import { decideIdentity, type Identity } from './identity.ts';
 
@@ -24,12 +23,6 @@ export type RepairOptions = ScrubOptions & {
    */
   readonly pin?: 'inventory';
 };
-const REPAIR_OPTIONS = optionsOf({
-  ...SCRUB_MEMBERS,
-  projectId: optional(TEXT),
-  expectManifests: optional(OBJECT),
-  pin: optional(TEXT),
-});
 
 /**
  * Repairs the faults that a scrub reported by mirroring the export again into the same place, from the control plane or
@@ -37,29 +30,12 @@ const REPAIR_OPTIONS = optionsOf({
  * name, checked against the manifest and flushed; only then they replace it, in one step. Which manifest is right is
  * decided before anything is written. Each fault of the result states whether it was repaired.
  * @param from creates the client of the source; called only if there is a fault to repair
- * @throws the reason of an aborted `signal`; other failures are reported with their fault
- * @example
- * const options = { tool: 'nightly/1.0', expectManifest: digest };
- * const archive = await openScrubArchive('mirrors');
- * await scrubMany(archive, options, async (result, place) => {
- *   await repairMirror(place, result, async () => client, options);
- * });
  */
 export async function repairMirror(
   place: ScrubPlace,
   result: MirrorScrub,
   from: () => Promise<MirrorClient>,
   options: RepairOptions,
-): Promise<MirrorScrub> {
-  checkArguments(
-    { place: OBJECT, result: OBJECT, from: FUNCTION, options: REPAIR_OPTIONS },
-    { place, result, from, options },
-  );
-  return rejectWithReason(options.signal, () => repairBroken(place, result, from, options));
-}
-
-async function repairBroken(
-  ...[place, result, from, options]: Parameters<typeof repairMirror>
 ): Promise<MirrorScrub> {
   const broken = result.faults.filter(
     ({ found, code }) => found !== 'extra' && code !== 'scrub.MIRROR_UNFINISHED',

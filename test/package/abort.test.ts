@@ -8,15 +8,12 @@ import type { ClientOptions } from '../../src/client/options.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
 import { memorySource, type EvidenceSource } from '../../src/evidence/source.ts';
 import { readPartFacts } from '../../src/evidence/bundle/part.ts';
-import { checkMirror } from '../../src/mirror/check.ts';
 import { discoverExports, mirrorMany } from '../../src/mirror/archive.ts';
 import { mirrorExport } from '../../src/mirror/mirror.ts';
 import { replicaClient } from '../../src/mirror/replica.ts';
 import { mirrorDirectory } from '../../src/node/volume/mirror.ts';
 import { zipExport } from '../../src/node/evidence/yazl-export.ts';
-import { repairMirror } from '../../src/scrub/repair.ts';
-import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
-import type { MirrorScrub } from '../../src/scrub/result.ts';
+import { scrubMany } from '../../src/scrub/mirror.ts';
 import { verifyExport } from '../../src/verify/export/export.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';
 import { verifyReceipts } from '../../src/verify/receipts/receipts.ts';
@@ -84,18 +81,6 @@ function sourceOf({ reading }: Task): EvidenceSource {
 
 const placeOf = (task: Task) => makePlace(sourceOf(task));
 
-const broken: MirrorScrub = {
-  name: 'evexp_000000000001',
-  outcome: 'damaged',
-  files: 1,
-  read: 1,
-  readBytes: 1,
-  recent: 0,
-  unread: 0,
-  unreadBytes: 0,
-  faults: [{ path: 'manifest.json', found: 'damaged', code: 'export.MANIFEST_INVALID', message: 'x' }],
-};
-
 const mirrorOptions = (task: Task) => ({
   client: replicaClient(sourceOf(task), 'memory:'),
   to: mirrorDirectory(join(folder, String(Math.random()))),
@@ -103,7 +88,7 @@ const mirrorOptions = (task: Task) => ({
 });
 const scrubOptions = ({ signal }: Task) => ({ tool: 'test', now: () => NOW, signal });
 
-/** Every public function that takes a signal and reads or waits. */
+/** Every public function that takes a signal and reads or waits, and those about many mirrors. */
 const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
   'a method of the client': (task) => createSilentClient(task).evidence.exports.read(exportRef, task),
   'a method of the client, in the body': (task) =>
@@ -134,7 +119,6 @@ const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
   'mirrorExport from a control plane': (task) =>
     mirrorExport(exportRef, { ...mirrorOptions(task), client: createSilentClient(task) }),
   'mirrorExport from a mirror': (task) => mirrorExport(servedRef, mirrorOptions(task)),
-  checkMirror: (task) => checkMirror(servedRef, mirrorOptions(task)),
   mirrorMany: (task) =>
     mirrorMany(
       Array.from({ length: 3 }, () => exportRef),
@@ -156,16 +140,8 @@ const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
     return zipExport([{ path: 'a', bytes: 1, open }], out, { signal });
   },
   verifyReceipts: (task) => verifyReceipts(sourceOf(task), { signal: task.signal }),
-  scrubMirror: (task) => scrubMirror(placeOf(task), scrubOptions(task)),
   scrubMany: (task) =>
     scrubMany({ mirrors: ['a'], open: () => placeOf(task) }, scrubOptions(task), () => Promise.resolve()),
-  repairMirror: (task) =>
-    repairMirror(
-      placeOf(task),
-      broken,
-      () => Promise.resolve(replicaClient(sourceOf(task), 'memory:')),
-      scrubOptions(task),
-    ),
 };
 
 // Without a signal, the last two would be retried, or recorded as the failure of one file.

@@ -1,25 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
-import { discoverExports, mirrorMany } from '../../src/mirror/archive.ts';
-import {
-  mirrorDirectory,
-  mirrorS3,
-  openPartStore,
-  openScrubArchive,
-  repairMirror,
-  scrubMany,
-  scrubMirror,
-} from '../../src/node.ts';
+import { mirrorDirectory, mirrorS3 } from '../../src/node.ts';
 import { createServer, createWorker, listen, openStores } from '../../src/server.ts';
 import { makeFolder } from '../support/folder.ts';
-import { makePlace } from './scrub-place.ts';
 
 const folder = await makeFolder();
 
 type Options = Record<string, unknown>;
 
-const reject = (): Promise<never> => Promise.reject(new Error('not called'));
-const place = makePlace();
 const bucket = { bucket: 'b', prefix: '', forcePathStyle: false };
 const lock = { waitMs: 0 };
 
@@ -27,18 +15,6 @@ const lock = { waitMs: 0 };
 type Case = readonly [name: string, call: (options: never) => unknown, options: Options];
 
 const CASES: readonly Case[] = [
-  ['scrubMirror', (options) => scrubMirror(place, options), { tool: 'x', olderThanMs: 0, jobs: 1 }],
-  [
-    'scrubMany',
-    (options) => scrubMany({ mirrors: [], open: () => place }, options, reject),
-    { tool: 'x', untilMs: 0 },
-  ],
-  [
-    'repairMirror',
-    (options) => repairMirror(place, { faults: [] } as never, reject, options),
-    { tool: 'x', projectId: 'prj_000000000001' },
-  ],
-  ['openScrubArchive', (options) => openScrubArchive(folder, options), { jobs: 1, env: {} }],
   ['mirrorDirectory', (options) => mirrorDirectory(folder, options), { lock }],
   ['mirrorDirectory, lock', (wait) => mirrorDirectory(folder, { lock: wait }), lock],
   ['mirrorS3', (options) => mirrorS3(bucket, options), { env: {}, lock }],
@@ -47,13 +23,6 @@ const CASES: readonly Case[] = [
     'mirrorS3, retain',
     (retain) => mirrorS3(bucket, { retention: { retain } }),
     { mode: 'COMPLIANCE', untilMs: 1 },
-  ],
-  ['openPartStore', (options) => openPartStore(folder, options), { link: 'copy' }],
-  ['mirrorMany', (options) => mirrorMany([], reject, options), { atOnce: 1 }],
-  [
-    'discoverExports',
-    (options) => discoverExports({ exports: () => [] } as never, 'p', options),
-    { sinceMs: 0 },
   ],
   [
     'createServer',

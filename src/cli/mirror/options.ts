@@ -63,7 +63,7 @@ export const mirrorOptions = (now: () => number) => [
   ).onlyWith('--all'),
   option('--concurrency <n>', 'fetch this many files at once', parseNumberBetween(1, 64)).default(8),
   option('--limit-rate <rate>', 'maximum bytes per second, such as 500k or 10M (k is 1,000)', parseRate),
-  option('--store <dir>', 'share files between mirrors in this folder'),
+  option('--store <dir>', 'share files between mirrors in folders, in this folder'),
   option(
     '--wait [duration]',
     'wait for an export that is still being generated, this long, such as 30m, or 1h; without it, do not wait',

@@ -43,7 +43,11 @@ async function openShared(
   cli: Cli,
   { to, store, queue, waitLock = queue === undefined ? undefined : LEASE_WAIT_MS }: MirrorCommandOptions,
 ): Promise<MirrorDirectoryOptions> {
-  if (store !== undefined && isS3Url(store)) throw usageError('--store is a folder of this machine');
+  if (store !== undefined && (isS3Url(store) || isS3Url(to)))
+    throw usageError(
+      '--store is for mirrors in folders, and is a folder itself',
+      'Copy between archives with --from.',
+    );
   if (store !== undefined && `${resolve(store)}${sep}`.startsWith(`${resolve(to)}${sep}`))
     throw usageError('--store is inside --to', 'Name a folder outside the mirrors, on the same file system.');
   return defined({
@@ -87,7 +91,11 @@ async function openSinks(cli: Cli, options: MirrorCommandOptions): Promise<(to: 
     throw usageError('the options --s3-… are for mirrors in S3', 'Omit them, or name s3://bucket/prefix.');
   }
   const { mirrorBucket } = await import('../../node/s3/mirror.ts');
-  const openPrefix = mirrorBucket(parsePlace(options.to), { env: cli.env, retention, ...directory });
+  const openPrefix = mirrorBucket(parsePlace(options.to), {
+    env: cli.env,
+    retention,
+    ...defined({ lock: directory.lock }),
+  });
   return (to) => openPrefix(parsePlace(to).prefix);
 }
 

@@ -16,14 +16,14 @@ import { needsLock, RETENTION } from './retention.ts';
 import { connectTo, s3Volume } from './volume.ts';
 
 /** The options of `mirrorS3`. All are optional. */
-export type MirrorS3Options = MirrorDirectoryOptions & {
+export type MirrorS3Options = Pick<MirrorDirectoryOptions, 'lock'> & {
   /** The AWS variables; default `process.env`. */
   readonly env?: AwsEnvironment;
   /** The retention of objects; default: as the bucket does. */
   readonly retention?: Retention;
 };
 const S3_OPTIONS: MembersOf<MirrorS3Options> = {
-  ...SINK_OPTIONS,
+  lock: SINK_OPTIONS.lock,
   env: optional(OBJECT),
   retention: optional(optionsOf(RETENTION)),
 };
@@ -49,7 +49,7 @@ export function mirrorS3(location: S3Location, options: MirrorS3Options = {}): M
 /** Uses prefixes of a bucket as the targets of mirrors, which share one connection. */
 export function mirrorBucket(
   location: S3Location,
-  { env = process.env, retention = {}, ...sinkOptions }: MirrorS3Options,
+  { env = process.env, retention = {}, ...waiting }: MirrorS3Options,
 ): (prefix: string) => MirrorSink {
   let bucket: Promise<Bucket> | undefined;
   return (prefix) => {
@@ -57,7 +57,7 @@ export function mirrorBucket(
       ...s3Volume(await (bucket ??= connectTo(location, env)), prefix, { retention }),
       close: () => Promise.resolve(),
     });
-    const { open, look } = mirrorVolume(connect, sinkOptions);
+    const { open, look } = mirrorVolume(connect, waiting);
     // With a retention, existing objects must be retained too, which needs the lock.
     return { open, ...defined({ look: needsLock(retention) ? undefined : look }) };
   };

@@ -1,9 +1,6 @@
-import { join } from 'node:path';
 import type { Bytes } from '../../bytes/platform.ts';
 import { createDigester } from '../../bytes/hash.ts';
 import type { PartialFile } from '../../mirror/sink.ts';
-import { inTemporaryFolder } from '../temporary-folder.ts';
-import { readFilePieces } from '../volume/files.ts';
 import { type Bucket, PART_BYTES, type Written } from './bucket.ts';
 import { s3StatusOf, s3Error } from './errors.ts';
 import { assertWritten, keyIn, type Place, writeOptions, writeSmall } from './place.ts';
@@ -93,34 +90,6 @@ function startUpload(begin: (body: Bytes) => Promise<Written>): Upload {
       await done.catch(() => undefined); // the next run removes its parts
     },
   };
-}
-
-/** Uploads the file that `take` writes on this machine; returns `false` without an object if its bytes are not valid. */
-export const uploadFile = (
-  place: Place,
-  path: string,
-  digest: string,
-  take: (file: string) => Promise<boolean>,
-): Promise<boolean> =>
-  inTemporaryFolder('upload', async (folder) => {
-    const file = join(folder, 'file');
-    return (await take(file)) && copyFile(file, digest, openUpload(place, path));
-  });
-
-// The file may be a link to one that others can change, so its bytes are verified during the upload.
-async function copyFile(file: string, digest: string, upload: PartialFile): Promise<boolean> {
-  const sum = createDigester();
-  try {
-    for await (const piece of readFilePieces(file)) {
-      sum.update(piece);
-      await upload.append(piece);
-    }
-    if (sum.digest() !== digest) return false;
-    await upload.commit();
-    return true;
-  } finally {
-    await upload.close();
-  }
 }
 
 /**

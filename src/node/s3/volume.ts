@@ -28,7 +28,7 @@ import {
 import { keyIn, writeSmall, type Place } from './place.ts';
 import { needsLock, assertLockable, assertUnlocked, ensureRetained } from './retention.ts';
 import { loadSdk } from './sdk.ts';
-import { abortUploads, openUpload, uploadFile } from './upload.ts';
+import { abortUploads, openUpload } from './upload.ts';
 
 /** Mirrors run for years, so a failure of up to a minute is retried. */
 const ATTEMPTS = 6;
@@ -138,7 +138,6 @@ function createHold(place: Place): Hold {
     ...openFiles(bucket, prefix, tree),
     write: (path, bytes) => writeSmall(place, path, bytes),
     partial: async (path) => openUpload(place, path),
-    adopt: (path, digest, take) => uploadFile(place, path, digest, take),
     async clean() {
       if (tree.delete(CLAIM)) await bucket.remove(prefix + CLAIM);
       if (!needsLock(retention)) return;

@@ -143,15 +143,16 @@ async function holdFolder(folder: string): Promise<Hold> {
       started.add(base);
       return openPartialFile(base, isNew, (data) => commit(data, file));
     },
-    async adopt(path, _digest, take) {
-      const file = placeIn(root, path);
-      const copy = await makeTemporary(path, '.linked');
-      if (!(await take(copy))) return false;
-      await commit(copy, file);
-      await remove(copy); // a rename of one hard link to another does nothing
-      return true;
+    local: {
+      async adopt(path, take) {
+        const copy = await makeTemporary(path, '.linked');
+        if (!(await take(copy))) return false;
+        await commit(copy, placeIn(root, path));
+        await remove(copy); // a rename of one hard link to another does nothing
+        return true;
+      },
+      pathOf: (path) => placeIn(root, path),
     },
-    localPath: (path) => placeIn(root, path),
     async clean() {
       await remove(partials, true);
       await remove(placeIn(root, CLAIM));

@@ -1,14 +1,8 @@
-import { checkArguments, defined, type MembersOf, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
-import {
-  type MirrorSink,
-  type MirrorTarget,
-  type MirrorView,
-  type PartialFile,
-  readSmallFile,
-} from '../../mirror/sink.ts';
+import { checkArguments, type MembersOf, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
+import { type MirrorSink, type MirrorTarget, type MirrorView, readSmallFile } from '../../mirror/sink.ts';
 import { folderVolume } from './folder.ts';
 import { LOCK_WAIT, type LockWait, retryWhileLocked } from './lock.ts';
-import { PART_STORE, type PartStore, type StoreDraft } from './part-store.ts';
+import { PART_STORE, type PartStore } from './part-store.ts';
 import { CLAIM, type VolumeFiles, type Hold, type Volume } from './volume.ts';
 
 /** The options of `mirrorDirectory`. All are optional. */
@@ -71,7 +65,7 @@ const createView = (files: VolumeFiles): MirrorView => ({
 });
 
 const createTarget = (
-  { adopt: _adopt, localPath: _localPath, release: _release, ...hold }: Hold,
+  { local: _local, release: _release, ...hold }: Hold,
   close: () => Promise<void>,
 ): MirrorTarget => ({
   ...hold,
@@ -80,37 +74,11 @@ const createTarget = (
   close,
 });
 
-/** Links files on this machine into the store. Other files are copied to the store while they are written. */
-function shareFiles(hold: Hold, store: PartStore): Partial<MirrorTarget> {
-  const { localPath } = hold;
-  const share: MirrorTarget['share'] =
-    localPath && ((path, expected) => store.put(expected, localPath(path)));
-  return {
-    adopt: (path, expected) => hold.adopt(path, expected.digest, (file) => store.take(expected, file)),
-    ...defined({ share }),
-    ...(localPath === undefined && {
-      partial: async (path: string) => copyTo(await hold.partial(path), await store.begin()),
-    }),
-  };
-}
-
-/** Copies a file of S3 to a draft in the store. It cannot be resumed, so the draft has all its bytes. */
-const copyTo = (partial: PartialFile, draft: StoreDraft): PartialFile => ({
-  ...partial,
-  async restart(etag) {
-    await partial.restart(etag);
-    draft.restart();
-  },
-  async append(chunk) {
-    draft.append(chunk);
-    await partial.append(chunk);
-  },
-  async commit() {
-    await partial.commit();
-    await draft.keep();
-  },
-  async close() {
-    await partial.close();
-    await draft.discard();
-  },
-});
+/** Links files on this machine into the store, and from it. */
+const shareFiles = ({ local }: Hold, store: PartStore): Partial<MirrorTarget> =>
+  local === undefined
+    ? {}
+    : {
+        adopt: (path, expected) => local.adopt(path, (file) => store.take(expected, file)),
+        share: (path, expected) => store.put(expected, local.pathOf(path)),
+      };

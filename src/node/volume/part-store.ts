@@ -1,23 +1,15 @@
-import {
-  checkArguments,
-  type MembersOf,
-  oneOf,
-  optional,
-  optionsOf,
-  TEXT,
-  withMethods,
-} from '../../bytes/arguments.ts';
-import { createDigester, digestOf, digestStream } from '../../bytes/hash.ts';
+import { checkArguments, TEXT, withMethods } from '../../bytes/arguments.ts';
+import { digestOf, digestStream } from '../../bytes/hash.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
 import { randomBytes } from 'node:crypto';
-import { closeSync, ftruncateSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { constants, copyFile, link, lstat, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DrillproofError, hasCode } from '../../errors.ts';
 import type { Expected } from '../../mirror/sink.ts';
 import { renameDurably } from '../durable-file.ts';
-import { attempt, awaitCall, errnoOf, ioError } from '../fs-errors.ts';
+import { awaitCall, errnoOf, ioError } from '../fs-errors.ts';
 import {
   type MadeFolders,
   makeFolders,
@@ -27,13 +19,8 @@ import {
   remove,
   sizeIn,
   flushFile,
-  writeAll,
 } from './files.ts';
 import { isAlive } from './lock.ts';
-
-/** The ways to give a file a second name; `auto` uses the first of the others that the file system supports. */
-const LINK_MODES = ['auto', 'reflink', 'hardlink', 'copy'] as const;
-type LinkMode = (typeof LINK_MODES)[number];
 
 /** Files by their digest that the mirrors of one machine share. `openPartStore` opens one. */
 export type PartStore = {
@@ -43,29 +30,10 @@ export type PartStore = {
   readonly take: (expected: Expected, file: string) => Promise<boolean>;
   /** Adds a verified file unless the store has it, and replaces a damaged one. */
   readonly put: (expected: Expected, file: string) => Promise<void>;
-  /** Starts a file whose bytes are appended, for callers that have no file. */
-  readonly begin: () => Promise<StoreDraft>;
 };
 
-/** A file that may be added to a store. */
-export type StoreDraft = {
-  append(chunk: Uint8Array): void;
-  /** Discards the appended bytes. */
-  restart(): void;
-  /** Adds it to the store. Nothing can be appended afterwards. */
-  keep(): Promise<void>;
-  /** Removes it unless it was added. */
-  discard(): Promise<void>;
-};
-
-export type PartStoreOptions = {
-  /** The way to link files to and from the store; default `auto`: a reflink, else a hard link, else a copy. */
-  readonly link?: LinkMode;
-};
-
-const STORE_OPTIONS: MembersOf<PartStoreOptions> = { link: optional(oneOf(LINK_MODES)) };
 /** The check of an option that is a store. */
-export const PART_STORE = withMethods('a PartStore', 'take', 'put', 'begin');
+export const PART_STORE = withMethods('a PartStore', 'take', 'put');
 
 /** Drafts of other machines are removed after this time. */
 const DRAFT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -81,9 +49,8 @@ const HOST = digestOf(toUtf8(hostname())).slice(-12);
  * @example
  * const to = mirrorDirectory('mirror', { store: await openPartStore('parts') });
  */
-export async function openPartStore(folder: string, options: PartStoreOptions = {}): Promise<PartStore> {
-  checkArguments({ folder: TEXT, options: optionsOf(STORE_OPTIONS) }, { folder, options });
-  const { link: mode = 'auto' } = options;
+export async function openPartStore(folder: string): Promise<PartStore> {
+  checkArguments({ folder: TEXT }, { folder });
   const root = await makeRoot(folder);
   const drafts = join(root, 'tmp');
   const folders: MadeFolders = new Map();
@@ -95,23 +62,13 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
     const hex = digest.slice('sha256:'.length);
     return join(root, 'sha256', hex.slice(0, 2), hex);
   };
-  const nameDraft = (): string =>
-    join(drafts, `${process.pid}-${HOST}-${RUN}-${randomBytes(6).toString('hex')}`);
   const has = (expected: Expected): boolean => sizeIn(root, pathOf(expected)) === expected.bytes;
-  const needs = (expected: Expected): boolean => damaged.has(expected.digest) || !has(expected);
-  const add = async (draft: string, expected: Expected): Promise<void> => {
-    if (!(await isProven(draft, expected))) return;
-    await sync(draft);
-    await makeFolders(root, pathOf(expected), folders);
-    await renameDurably(draft, pathOf(expected));
-    damaged.delete(expected.digest);
-  };
 
   return {
     async take(expected, file) {
       if (!has(expected)) return false;
       await remove(file);
-      if (!(await linkFromStore(pathOf(expected), file, mode))) return false;
+      if (!(await linkFromStore(pathOf(expected), file))) return false;
       if (await isProven(file, expected)) {
         await sync(file);
         return true;
@@ -121,56 +78,26 @@ export async function openPartStore(folder: string, options: PartStoreOptions = 
       return false;
     },
     async put(expected, file) {
-      if (!needs(expected)) return;
-      const draft = nameDraft();
+      if (has(expected) && !damaged.has(expected.digest)) return;
+      const draft = join(drafts, `${process.pid}-${HOST}-${RUN}-${randomBytes(6).toString('hex')}`);
       try {
         // A missing final file was removed by another process, and the store loses nothing.
-        if (await linkFile(file, draft, mode)) await add(draft, expected);
+        if (!(await linkFile(file, draft)) || !(await isProven(draft, expected))) return;
+        await sync(draft);
+        await makeFolders(root, pathOf(expected), folders);
+        await renameDurably(draft, pathOf(expected));
+        damaged.delete(expected.digest);
       } finally {
         await remove(draft);
       }
-    },
-    async begin() {
-      const draft = nameDraft();
-      return beginDraft(draft, async (expected) => {
-        if (needs(expected)) await add(draft, expected);
-      });
-    },
-  };
-}
-
-function beginDraft(draft: string, add: (expected: Expected) => Promise<void>): StoreDraft {
-  const { fd } = openForWriting(draft);
-  let sum = createDigester();
-  let open = true;
-  const closeOnce = (): void => {
-    if (open) closeSync(fd);
-    open = false;
-  };
-  return {
-    append(chunk) {
-      attempt(draft, 'write', () => writeAll(fd, chunk, sum.bytes));
-      sum.update(chunk);
-    },
-    restart() {
-      attempt(draft, 'write', () => ftruncateSync(fd, 0));
-      sum = createDigester();
-    },
-    async keep() {
-      closeOnce();
-      await add({ digest: sum.digest(), bytes: sum.bytes });
-    },
-    async discard() {
-      closeOnce();
-      await remove(draft);
     },
   };
 }
 
 // An unreadable file is fetched instead. If the target caused the error, that write fails with the same error.
-async function linkFromStore(from: string, to: string, mode: LinkMode): Promise<boolean> {
+async function linkFromStore(from: string, to: string): Promise<boolean> {
   try {
-    return await linkFile(from, to, mode);
+    return await linkFile(from, to);
   } catch (cause) {
     const errno = cause instanceof DrillproofError ? cause.details?.['errno'] : undefined;
     if (errno === 'EIO' || errno === 'EACCES') return false;
@@ -211,24 +138,24 @@ async function isOld(file: string, name: string): Promise<boolean> {
 }
 
 type Way = (from: string, to: string) => Promise<void>;
-const WAYS: Readonly<Record<Exclude<LinkMode, 'auto'>, Way>> = {
+/** The ways to give a file a second name; the first one that the file system supports is used. */
+const WAYS: readonly Way[] = [
   // The files share their blocks until one of them is changed.
-  reflink: (from, to) => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE),
+  (from, to) => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE),
   // One file with two names: a change of one is a change of both.
-  hardlink: link,
-  copy: (from, to) => copyFile(from, to, constants.COPYFILE_EXCL),
-};
+  link,
+  (from, to) => copyFile(from, to, constants.COPYFILE_EXCL),
+];
 // The errors of a file system without the feature, or of paths on different file systems.
 const CANNOT = new Set(['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EPERM', 'EMLINK', 'EINVAL', 'ENOTTY']);
 
 /**
  * Links or copies a file to a name that must be free; returns `false` if the file no longer exists.
- * @throws DrillproofError `io.WRITE_FAILED` if the file system does not support the mode, and other `io.` codes
+ * @throws DrillproofError with a code of `io.`
  */
-async function linkFile(from: string, to: string, mode: LinkMode): Promise<boolean> {
-  const ways = mode === 'auto' ? Object.values(WAYS) : [WAYS[mode]];
+async function linkFile(from: string, to: string): Promise<boolean> {
   let failure: unknown;
-  for (const way of ways) {
+  for (const way of WAYS) {
     try {
       await way(from, to);
       return true;

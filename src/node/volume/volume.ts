@@ -21,16 +21,16 @@ export type VolumeFiles = Omit<MirrorView, 'readClaim'>;
 /** A locked volume, to which no other process writes. */
 export type Hold = VolumeFiles &
   Pick<MirrorTarget, 'write' | 'partial' | 'clean' | 'commitsAtOnce'> & {
-    /** Commits a file that `take` writes to a temporary path on this machine; `false` if it writes nothing valid. */
-    readonly adopt: (
-      path: string,
-      digest: string,
-      take: (file: string) => Promise<boolean>,
-    ) => Promise<boolean>;
-    /** The path of a file on this machine; absent for S3. */
-    readonly localPath?: (path: string) => string;
+    /** The files as paths of this machine; absent for S3. */
+    readonly local?: LocalFiles;
     readonly release: () => Promise<void>;
   };
+
+type LocalFiles = {
+  /** Commits a file that `take` writes to a temporary path; `false` if it writes nothing valid. */
+  readonly adopt: (path: string, take: (file: string) => Promise<boolean>) => Promise<boolean>;
+  readonly pathOf: (path: string) => string;
+};
 
 /**
  * A folder on this machine or a prefix in S3. Mirrors, scrubs and readers of evidence use only this, so that both kinds

@@ -260,6 +260,10 @@ it.each([
   await expect(readdir(served.path('unstored'))).rejects.toThrow('ENOENT');
 });
 
+it('mirror --store is refused for a mirror in S3', async () => {
+  await expectResult(mirror('--to s3://archive/mirror --store parts-store'), 2, 'usage.INVALID');
+});
+
 it('mirror --limit-rate copies the same bytes', async () => {
   expect((await mirror('--to limited --limit-rate 10M')).code).toBe(0);
   expect((await served.run('verify limited --trust trust.json --jobs 1')).code).toBe(0);

@@ -1,13 +1,10 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exportRef, makeExport, sendBytes, type Fault, type TestExport } from '../../faults/export-source.ts';
 import { failureOf } from '../../client/make.ts';
-import { cleanUp, newFolder, source } from '../../mirror/make.ts';
+import { cleanUp, source } from '../../mirror/make.ts';
 import { bagSink } from '../../../src/mirror/bag-sink.ts';
-import { openPartStore } from '../../../src/node/volume/part-store.ts';
 import { PRIVATE } from '../../../src/evidence/export/receipt.ts';
 import { loadSdk } from '../../../src/node/s3/sdk.ts';
 import { flipBit } from '../../support/evidence.ts';
@@ -183,58 +180,6 @@ describe('a mirror in S3', async () => {
     const view = await to.look?.();
     expect((await view?.list('odd'))?.map(({ path }) => path)).toEqual(paths);
     for (const name of names) expect(await text(view!.read(`odd/${name}`))).toBe(name);
-  });
-
-  it('copies files from a store of this machine, and verifies them', async () => {
-    const bucket = await s3.bucket();
-    const shared = await openPartStore(await newFolder());
-    const folder = await newFolder();
-    const contents = new Map([
-      ['small', Buffer.from('small')],
-      ['large', Buffer.alloc(9 * MIB, 'large')],
-    ]);
-    const target = await sinkTo(s3, s3.url(bucket, PREFIX), { store: shared }).open();
-    for (const [name, bytes] of contents) {
-      const expected = { digest: sha256(bytes), bytes: bytes.length };
-      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(false);
-      await writeFile(join(folder, name), bytes);
-      await shared.put(expected, join(folder, name));
-      expect(await target.adopt?.(`parts/${name}`, expected)).toBe(true);
-      expect(sha256((await objectsIn(s3, bucket)).get(`${PREFIX}parts/${name}`)!)).toBe(sha256(bytes));
-    }
-    await target.close();
-  });
-
-  it('adds fetched files to a store of this machine, and the next mirror requests no part', async () => {
-    const [first, second, folder] = [await s3.bucket(), await s3.bucket(), await newFolder()];
-    for (const bytes of [5_000, 9 * MIB]) {
-      const sample = makeExport({ bytes, parts: 2, seed: bytes });
-      const server = await source(sample);
-      for (const bucket of [first, second])
-        await mirrorTo(
-          sinkTo(s3, s3.url(bucket, `${bytes}`), { store: await openPartStore(folder) }),
-          server,
-        );
-      for (const [path, content] of sample.files) {
-        expect(server.requests(path)).toHaveLength(1);
-        const hex = sha256(content).slice('sha256:'.length);
-        expect(sha256(await readFile(join(folder, 'sha256', hex.slice(0, 2), hex)))).toBe(sha256(content));
-      }
-      await expectWhole(s3, second, sample, `${bytes}/`);
-    }
-    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
-  });
-
-  it('adds no unverified bytes to a store', async () => {
-    const [bucket, folder] = [await s3.bucket(), await newFolder()];
-    const sample = makeExport();
-    const [damaged = ''] = sample.files.keys();
-    const server = await source(sample, damageFile(damaged));
-    const sink = sinkTo(s3, s3.url(bucket, PREFIX), { store: await openPartStore(folder) });
-    expect((await failureOf(mirrorTo(sink, server))).code).toBe('mirror.SOURCE_INCOMPLETE');
-    const stored = await readdir(join(folder, 'sha256'), { recursive: true, withFileTypes: true });
-    expect(stored.filter((entry) => entry.isFile())).toHaveLength(sample.files.size - 1);
-    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
   it('as a bag aborts the uploads of killed runs under data/', async () => {

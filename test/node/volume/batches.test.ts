@@ -108,7 +108,7 @@ describe('files that wait for their final name', () => {
 it('a file that gets its name while its folder is flushed causes another flush of the folder', async () => {
   const volume = await folderVolume(await newFolder()).hold();
   const name = (path: string) =>
-    volume.adopt(path, 'sha256:0', async (copy) => {
+    volume.local!.adopt(path, async (copy) => {
       writeFileSync(copy, path);
       return true;
     });

@@ -49,7 +49,7 @@ async function makePlace(kind: (typeof KINDS)[number]): Promise<Place> {
     pieces: async () => mirrorDirectory(folder),
     bag: async () =>
       bagSink(mirrorDirectory(folder), { tool: 'test', evidenceExportId: exportRef.evidenceExportId }),
-    store: async () => mirrorDirectory(folder, { store: await openPartStore(store, { link: 'copy' }) }),
+    store: async () => mirrorDirectory(folder, { store: await openPartStore(store) }),
   };
   return { folder, store, inside: kind === 'bag' ? 'data/' : '', sink: sinks[kind] };
 }
