@@ -1,7 +1,6 @@
 import { defined } from '../bytes/arguments.ts';
 import type { JsonValue } from '../bytes/json/parse.ts';
 import { DrillproofError } from '../errors.ts';
-import { allowedMethods } from '../contract/operations/rows.ts';
 import {
   type Operation,
   type OperationName,
@@ -344,9 +343,8 @@ const methodError = (allow: readonly string[]): Refusal =>
   });
 
 /** Refuses a request that no row answers: without a token, then for the method of an existing path, else as missing. */
-async function refuseUnrouted(exchange: Exchange): Promise<never> {
+async function refuseUnrouted(exchange: Exchange, allow: readonly string[]): Promise<never> {
   await admit(exchange);
-  const allow = allowedMethods(exchange.request.path);
   throw allow.length > 0 ? methodError(allow) : notFound();
 }
 
@@ -371,18 +369,21 @@ export function createApp(dependencies: AppDependencies): App {
       { operation: endpoint.operation, step: (exchange) => answerOpen(exchange, endpoint) },
     ]),
   );
-  const find = createRouter<Target>(
+  const router = createRouter<Target>(
     operationNames.map((name) => {
       const row = operationRow(name);
       const step: Step = (exchange, params) => operate(exchange, { name, params });
       return { ...row, target: { operation: name, step, row } };
     }),
   );
-  const unrouted: Target = { operation: 'unrouted', step: refuseUnrouted };
+  const unrouted: Target = {
+    operation: 'unrouted',
+    step: (exchange) => refuseUnrouted(exchange, router.listMethods(exchange.request.path)),
+  };
   const malformed: Target = { operation: 'malformed', step: ({ request }) => Promise.reject(request.fault) };
   return async (request) => {
     const { method, path, outgoing, fault } = request;
-    const route = fault !== undefined || open.has(path) ? undefined : find(method, path);
+    const route = fault !== undefined || open.has(path) ? undefined : router.find(method, path);
     const target = fault === undefined ? (route?.target ?? open.get(path) ?? unrouted) : malformed;
     const { operation, step } = target;
     const correlationId = newCorrelationId();

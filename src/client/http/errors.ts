@@ -1,9 +1,6 @@
 import type { Code } from '../../codes/catalogue.ts';
-import { isControlCode } from '../../contract/operations/errors.ts';
+import { isControlCode, type RequestIssue } from '../../contract/operations/errors.ts';
 import { DrillproofError, TransportError } from '../../errors.ts';
-
-/** One rule of the operation that the request breaks. */
-type ControlIssue = { readonly path: string; readonly code: string; readonly message: string };
 
 type ControlFailure = {
   readonly code: string;
@@ -12,7 +9,7 @@ type ControlFailure = {
   readonly retryable: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly correlationId: string;
-  readonly issues?: readonly ControlIssue[] | undefined;
+  readonly issues?: readonly RequestIssue[] | undefined;
 };
 
 /**
@@ -26,7 +23,7 @@ export class ControlError extends DrillproofError {
   /** Milliseconds that the server asks to wait, by envelope or `Retry-After`, whichever is longer; not bounded. */
   readonly retryAfterMs: number | undefined;
   readonly correlationId: string;
-  readonly issues: readonly ControlIssue[];
+  readonly issues: readonly RequestIssue[];
 
   constructor(failure: ControlFailure) {
     const { code, status, correlationId, issues = [] } = failure;
@@ -75,33 +72,30 @@ export function httpStatusOf(error: unknown): number | undefined {
 }
 
 type Phase = 'headers' | 'body';
-type NetworkFailure = { readonly why: string; readonly code?: Code; readonly passes: boolean };
+type NetworkFailure = { readonly code: Code; readonly why: string; readonly passes: boolean };
 
-const NO_HTTP: NetworkFailure = {
-  why: 'the answer is not well-formed HTTP',
-  code: 'transport.RESPONSE_INVALID',
-  passes: false,
-};
+const passing = (code: Code, why: string): NetworkFailure => ({ code, why, passes: true });
+const lasting = (code: Code, why: string): NetworkFailure => ({ code, why, passes: false });
+const CLOSED = passing('transport.INTERRUPTED', 'the connection was closed');
+const SLOW = passing('transport.TIMEOUT', 'connecting took too long');
+const NO_HTTP = lasting('transport.RESPONSE_INVALID', 'the answer is not well-formed HTTP');
 
 // Failures of a connection by their names in Node; `passes` if the same request may succeed later.
-const NETWORK_FAILURES = new Map<string, NetworkFailure>([
-  ['ECONNREFUSED', { why: 'the connection is refused', code: 'transport.UNREACHABLE', passes: true }],
-  ['ECONNRESET', { why: 'the connection was reset', code: 'transport.INTERRUPTED', passes: true }],
-  ['ECONNABORTED', { why: 'the connection was aborted', code: 'transport.INTERRUPTED', passes: true }],
-  ['EPIPE', { why: 'the connection was closed', code: 'transport.INTERRUPTED', passes: true }],
-  ['UND_ERR_SOCKET', { why: 'the connection was closed', code: 'transport.INTERRUPTED', passes: true }],
-  ['ETIMEDOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
-  ['UND_ERR_CONNECT_TIMEOUT', { why: 'connecting took too long', code: 'transport.TIMEOUT', passes: true }],
-  ['UND_ERR_HEADERS_TIMEOUT', { why: 'no answer arrived in time', code: 'transport.TIMEOUT', passes: true }],
-  ['UND_ERR_BODY_TIMEOUT', { why: 'the body stalled', code: 'transport.TIMEOUT', passes: true }],
-  ['ENETUNREACH', { why: 'the network is unreachable', code: 'transport.UNREACHABLE', passes: true }],
-  ['EHOSTUNREACH', { why: 'the host is unreachable', code: 'transport.UNREACHABLE', passes: true }],
-  ['EAI_AGAIN', { why: 'the name server does not answer', code: 'transport.UNREACHABLE', passes: true }],
-  ['ENOTFOUND', { why: 'the host name is unknown', code: 'transport.UNREACHABLE', passes: false }],
-  [
-    'UND_ERR_HEADERS_OVERFLOW',
-    { why: 'its headers are too large', code: 'transport.RESPONSE_INVALID', passes: false },
-  ],
+const NETWORK_FAILURES: ReadonlyMap<string, NetworkFailure> = new Map([
+  ['ECONNREFUSED', passing('transport.UNREACHABLE', 'the connection is refused')],
+  ['ECONNRESET', passing('transport.INTERRUPTED', 'the connection was reset')],
+  ['ECONNABORTED', passing('transport.INTERRUPTED', 'the connection was aborted')],
+  ['EPIPE', CLOSED],
+  ['UND_ERR_SOCKET', CLOSED],
+  ['ETIMEDOUT', SLOW],
+  ['UND_ERR_CONNECT_TIMEOUT', SLOW],
+  ['UND_ERR_HEADERS_TIMEOUT', passing('transport.TIMEOUT', 'no answer arrived in time')],
+  ['UND_ERR_BODY_TIMEOUT', passing('transport.TIMEOUT', 'the body stalled')],
+  ['ENETUNREACH', passing('transport.UNREACHABLE', 'the network is unreachable')],
+  ['EHOSTUNREACH', passing('transport.UNREACHABLE', 'the host is unreachable')],
+  ['EAI_AGAIN', passing('transport.UNREACHABLE', 'the name server does not answer')],
+  ['ENOTFOUND', lasting('transport.UNREACHABLE', 'the host name is unknown')],
+  ['UND_ERR_HEADERS_OVERFLOW', lasting('transport.RESPONSE_INVALID', 'its headers are too large')],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', NO_HTTP],
   ['HTTPParserError', NO_HTTP],
 ]);

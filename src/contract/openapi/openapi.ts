@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkArguments, defined, optional, optionsOf, TEXT } from '../../bytes/arguments.ts';
+import { defined } from '../../bytes/arguments.ts';
 import { idempotencyKeySchema } from '../scalars.ts';
 import {
   componentSchemas,
@@ -43,8 +43,6 @@ export type OpenEndpointName = keyof typeof openEndpoints;
 
 export const openEndpointNames = Object.keys(openEndpoints) as readonly OpenEndpointName[];
 
-const INTERFACE_VERSION = '1.0.0';
-
 const DESCRIPTION =
   'Every error is answered with one canonical envelope. Every change needs an Idempotency-Key. ' +
   'HEAD is answered as GET is, without the content.';
@@ -66,53 +64,33 @@ type OperationObject = {
   readonly [field: string]: unknown;
 };
 
-export type OpenApiDocument = {
-  readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers?: readonly { readonly url: string }[];
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
-};
-
-const OPTIONS = optionsOf({ baseUrl: optional(TEXT), version: optional(TEXT) });
-
 /**
- * The OpenAPI 3.1 description of the control API, made from the table of operations; the same input gives the same
- * document. Operations that the specification does not have carry `x-drillproof-extension: true`.
- * @param options.baseUrl the address of the service, up to and not including `/v1`; default: paths relative to the
- *   document
- * @param options.version default: the version of the interface
+ * The OpenAPI 3.1 description of the control API, made from the table of operations. Operations that the specification does
+ * not have carry `x-drillproof-extension: true`.
  * @example
- * const document = openApiDocument({ baseUrl: 'https://drills.example' });
- * await writeFile('openapi.json', JSON.stringify(document, null, 2));
+ * const servers = [{ url: 'https://drills.example' }];
+ * await writeFile('openapi.json', JSON.stringify({ ...openApiDocument(), servers }, null, 2));
  */
-export function openApiDocument(options: { baseUrl?: string; version?: string } = {}): OpenApiDocument {
-  checkArguments({ options: OPTIONS }, { options });
-  const { baseUrl, version = INTERFACE_VERSION } = options;
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Control API for drills, drill runs and simulated worlds',
-      version,
-      description: DESCRIPTION,
+export const openApiDocument = () => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Control API for drills, drill runs and simulated worlds',
+    version: '1.0.0',
+    description: DESCRIPTION,
+  },
+  security: [{ bearer: [] }],
+  tags: tags(),
+  paths: paths(),
+  components: {
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer', description: 'An opaque control credential.' },
     },
-    ...defined({ servers: baseUrl === undefined ? undefined : [{ url: baseUrl }] }),
-    security: [{ bearer: [] }],
-    tags: tags(),
-    paths: paths(),
-    components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An opaque control credential.' },
-      },
-      parameters: headerParameters,
-      headers: responseHeaders,
-      responses: listSharedErrorResponses(operationNames.map(operationRow)),
-      schemas: componentSchemas(),
-    },
-  };
-}
+    parameters: headerParameters,
+    headers: responseHeaders,
+    responses: listSharedErrorResponses(operationNames.map(operationRow)),
+    schemas: componentSchemas(),
+  },
+});
 
 const header = (name: string, description: string): Parameter => ({
   name,

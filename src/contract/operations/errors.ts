@@ -60,6 +60,8 @@ export type ControlCode = keyof typeof controlErrors;
 export const isControlCode = (value: string): value is ControlCode => Object.hasOwn(controlErrors, value);
 
 const envelopeIssueSchema = z.strictObject({ path: z.string(), code: z.string(), message: z.string() });
+/** A rule of the operation that a request breaks. `path` is a JSON pointer below `/params`, `/query`, `/headers` or `/body`. */
+export type RequestIssue = Readonly<z.infer<typeof envelopeIssueSchema>>;
 
 // Other servers may name their sessions, runs and builds in other forms.
 const evidenceNameSchema = z.optional(textSchema(0, 256));

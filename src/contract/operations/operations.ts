@@ -120,7 +120,7 @@ const exportErrors = [
 ] as const;
 const bytesErrors = [...exportErrors, 'control.STORED_BYTES_CORRUPT'] as const;
 
-/** An answer of a resource. Its type is named in each row, so that editors show the name and not all members. */
+/** An answer with status 200. Rows of a resource name its type, so that editors show the name and not all members. */
 const json = <T>(
   schema: z.ZodMiniType<T>,
 ): JsonSuccess & { readonly status: 200; readonly schema: z.ZodMiniType<T> } => ({
@@ -143,7 +143,7 @@ export const operations = {
     permission: 'session.control',
     params: z.strictObject({ ...inProject, sessionId: ids.sessionIdSchema }),
     body: sessionExtendRequestSchema,
-    success: { status: 200, kind: 'json', schema: answers.sessionExtensionSchema },
+    success: json(answers.sessionExtensionSchema),
     errors: [
       'control.SESSION_EXPIRED',
       'control.SESSION_NOT_READY',
@@ -225,7 +225,7 @@ export const operations = {
     description: 'In immutable ordinal order. The reports are user-produced and unattested.',
     params: z.strictObject(inExport),
     query: answers.pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: answers.localReportPageSchema },
+    success: json(answers.localReportPageSchema),
     errors: ['control.CURSOR_INVALID', ...exportErrors],
   },
   'evidence.bundles.read': {
@@ -259,7 +259,7 @@ export const operations = {
     summary: 'List the evidence exports that can be read through a project.',
     params: z.strictObject(inProject),
     query: answers.pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: answers.evidenceExportPageSchema },
+    success: json(answers.evidenceExportPageSchema),
     repeats: { projectId: 'scope.projectId' },
     errors: ['control.CURSOR_INVALID'],
   },
@@ -326,7 +326,7 @@ export const operations = {
     permission: 'build.read',
     alsoPermitted: ['build.write'],
     params: z.strictObject({ ...inProject, environmentId: ids.environmentIdSchema }),
-    success: { status: 200, kind: 'json', schema: environmentSchema },
+    success: json(environmentSchema),
   },
   'sessions.read': {
     ...extendRead,
@@ -353,7 +353,7 @@ export const operations = {
     permission: 'authoring.write',
     params: z.strictObject(inConversation),
     body: answers.emptyRequestSchema,
-    success: { status: 200, kind: 'json', schema: answers.authoringSessionChangeSchema },
+    success: json(answers.authoringSessionChangeSchema),
     errors: ['control.AUTHORING_SESSION_NOT_ACTIVE', 'control.AUTHORING_TURN_ACTIVE'],
   },
   'authoring.turns.list': {
@@ -362,7 +362,7 @@ export const operations = {
     summary: 'List the turns of a repository authoring conversation, first to last.',
     params: z.strictObject(inConversation),
     query: answers.pageQuerySchema,
-    success: { status: 200, kind: 'json', schema: answers.authoringTurnPageSchema },
+    success: json(answers.authoringTurnPageSchema),
     errors: ['control.CURSOR_INVALID'],
   },
   'authoring.turns.read': {
@@ -377,7 +377,7 @@ export const operations = {
     method: 'GET',
     summary: 'Read how much of an upload is stored.',
     description: 'An interrupted upload continues at receivedBytes, with Content-Range.',
-    success: { status: 200, kind: 'json', schema: build.buildUploadProgressSchema },
+    success: json(build.buildUploadProgressSchema),
     errors: uploadErrors,
   },
   'builds.uploads.put': {

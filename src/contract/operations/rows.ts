@@ -1,5 +1,5 @@
 import type { ControlCode } from './errors.ts';
-import { type Operation, operationNames, operationRow } from './operations.ts';
+import type { Operation } from './operations.ts';
 
 // Codes of every operation of a kind, so that a row lists only its additional codes.
 const always: readonly ControlCode[] = [
@@ -39,9 +39,6 @@ export function errorsOf(row: Operation): readonly ControlCode[] {
 
 const PARAMETER = /\{([A-Za-z]+)\}/g;
 
-export const parameterNames = (template: string): string[] =>
-  Array.from(template.matchAll(PARAMETER), ([, name]) => name ?? '');
-
 /**
  * The path of an operation with its parameters filled in and percent-encoded.
  * @throws TypeError for a parameter that is absent, empty, `.` or `..` (an address parser would drop such a segment)
@@ -55,41 +52,6 @@ export function fillPath(row: Pick<Operation, 'path'>, params: Readonly<Record<s
     }
     return encodeURIComponent(value);
   });
-}
-
-/**
- * The decoded parameters of a concrete path, without query, under a template; `undefined` when it does not match or
- * has an invalid percent-encoding.
- */
-export function matchPath(template: string, path: string): Record<string, string> | undefined {
-  const wanted = template.split('/');
-  const segments = path.split('/');
-  if (wanted.length !== segments.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [i, segment] of wanted.entries()) {
-    const value = decodeSegment(segments[i] ?? '');
-    const [name] = parameterNames(segment);
-    if (name === undefined ? value !== segment : value === undefined || value === '') return undefined;
-    if (name !== undefined && value !== undefined) params[name] = value;
-  }
-  return params;
-}
-
-/** The methods that a concrete path takes, for the header Allow: empty for a path that no operation has. */
-export function allowedMethods(path: string): string[] {
-  const methods = operationNames
-    .map(operationRow)
-    .filter((row) => matchPath(row.path, path) !== undefined)
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...new Set(methods)];
-}
-
-function decodeSegment(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }
 
 type Fields = { readonly [name: string]: unknown };

@@ -29,43 +29,7 @@ export type ObjectOptions = {
 export type Written = ({ readonly outcome: 'written' } & Stored) | { readonly outcome: 'conflict' };
 
 /** The calls to S3 that this program needs, with full keys. Each throws the error of `failed`. */
-export type Bucket = {
-  facts(key: string): Promise<ObjectFacts | undefined>;
-  /**
-   * Reads a range of an object that still has this entity tag. The caller reads or destroys the stream.
-   * @throws DrillproofError `io.CHANGED` if the object was replaced
-   */
-  read(object: ObjectRef, range: ByteRange): Promise<Readable>;
-  /** Writes a small object. */
-  put(key: string, bytes: Uint8Array, options?: ObjectOptions): Promise<Written>;
-  /** Writes a small object in place of the one with this entity tag, or a new one. */
-  replace(
-    key: string,
-    bytes: Uint8Array,
-    etag: string | undefined,
-    options?: ObjectOptions,
-  ): Promise<Written>;
-  /**
-   * Writes an object, which is not visible before its last byte. If `body` throws, it throws the same error and stores
-   * nothing. With `bytes` unknown, an object can have 80 GB.
-   */
-  write(key: string, body: Bytes, options: ObjectOptions & { readonly bytes?: number }): Promise<Written>;
-  list(prefix: string): AsyncGenerator<ListedObject>;
-  /** Lists the names directly below a prefix, sorted. */
-  listLevel(prefix: string): Promise<Level>;
-  remove(key: string): Promise<void>;
-  /** Checks that the bucket answers. Throws the error of the SDK, so that the caller can report more. */
-  head(): Promise<void>;
-  /** Returns the server's time in its last answer; `undefined` before the first one, or if the server does not send it. */
-  serverTimeMs(): number | undefined;
-  /** The client for commands that only one caller needs. It throws the errors of the SDK. */
-  readonly client: S3Client;
-  readonly sdk: S3Sdk;
-  readonly name: string;
-  nameOf(key: string): string;
-  /** Closes every connection; running calls fail. */
-  close(): Promise<void>;
-};
+export type Bucket = ReturnType<typeof openBucket>;
 
 /** `attempts` is 3 by default. */
 export type BucketOptions = Partial<Requests> & {
@@ -117,7 +81,7 @@ export function openBucket(
   sdk: S3Sdk,
   location: S3Location,
   { env, attempts = 3, idleMs, failed = s3Error }: BucketOptions,
-): Bucket {
+) {
   const client = s3Client(sdk, location, env, { attempts, idleMs });
   const inBucket = { Bucket: location.bucket };
   const nameOf = (key: string): string => `s3://${location.bucket}/${key}`;
@@ -148,7 +112,7 @@ export function openBucket(
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
   };
-  const put: Bucket['put'] = async (key, bytes, options = {}) => {
+  const put = async (key: string, bytes: Uint8Array, options: ObjectOptions = {}): Promise<Written> => {
     const params = { ...inBucket, Key: key, Body: bytes, ...formatOptions(options) };
     const { retention = {}, checksums } = options;
     const isPlain = checksums === true && Object.keys(retention).length === 0;
@@ -162,19 +126,23 @@ export function openBucket(
   };
 
   return {
+    /** Returns the server's time in its last answer; `undefined` before the first one, or if the server does not send it. */
     serverTimeMs: requests.serverTimeMs,
+    /** The client for commands that only one caller needs. It throws the errors of the SDK. */
     client,
     sdk,
     name: location.bucket,
     nameOf,
+    /** Checks that the bucket answers. Throws the error of the SDK, so that the caller can report more. */
     head,
-    async close() {
+    /** Closes every connection; running calls fail. */
+    async close(): Promise<void> {
       requests.stop();
       client.destroy();
       await direct.close();
     },
 
-    async facts(key) {
+    async facts(key: string): Promise<ObjectFacts | undefined> {
       try {
         const answer = await client.send(new sdk.HeadObjectCommand({ ...inBucket, Key: key }));
         const { ETag: etag, ContentLength: bytes, LastModified: modified } = answer;
@@ -189,7 +157,11 @@ export function openBucket(
       }
     },
 
-    async read(object, range) {
+    /**
+     * Reads a range of an object that still has this entity tag. The caller reads or destroys the stream.
+     * @throws DrillproofError `io.CHANGED` if the object was replaced
+     */
+    async read(object: ObjectRef, range: ByteRange): Promise<Readable> {
       const { key, etag } = object;
       try {
         if (range.end === range.start) return Readable.from([]);
@@ -212,9 +184,11 @@ export function openBucket(
       }
     },
 
+    /** Writes a small object. */
     put,
 
-    async replace(key, bytes, etag, options) {
+    /** Writes a small object in place of the one with this entity tag, or a new one. */
+    async replace(key: string, bytes: Uint8Array, etag: string | undefined, options?: ObjectOptions) {
       if (etag === undefined) return put(key, bytes, { ...options, when: { ifAbsent: true } });
       // Ceph requires the entity tag without the quotation marks of RFC 9110.
       const first = await put(key, bytes, { ...options, when: { ifMatch: etag } });
@@ -222,7 +196,15 @@ export function openBucket(
       return put(key, bytes, { ...options, when: { ifMatch: etag.replaceAll('"', '') } });
     },
 
-    async write(key, body, { bytes = 0, ...how }) {
+    /**
+     * Writes an object, which is not visible before its last byte. If `body` throws, it throws the same error and stores
+     * nothing. With `bytes` unknown, an object can have 80 GB.
+     */
+    async write(
+      key: string,
+      body: Bytes,
+      { bytes = 0, ...how }: ObjectOptions & { readonly bytes?: number },
+    ): Promise<Written> {
       const stream = Readable.from(body);
       let broken: { readonly cause: unknown } | undefined; // by the source, not by the storage
       stream.once('error', (cause) => (broken = { cause }));
@@ -238,11 +220,12 @@ export function openBucket(
       }
     },
 
-    async *list(prefix) {
+    async *list(prefix: string): AsyncGenerator<ListedObject> {
       for await (const page of listPages(prefix)) yield* readObjects(page);
     },
 
-    async listLevel(prefix) {
+    /** Lists the names directly below a prefix, sorted. */
+    async listLevel(prefix: string): Promise<Level> {
       const folders: string[] = [];
       const files: string[] = [];
       for await (const page of listPages(prefix, '/')) {
@@ -253,7 +236,7 @@ export function openBucket(
       return { folders: folders.toSorted(compareUtf8), files: files.filter(Boolean).toSorted(compareUtf8) };
     },
 
-    async remove(key) {
+    async remove(key: string): Promise<void> {
       if (await direct.remove(key)) return;
       await client.send(new sdk.DeleteObjectCommand({ ...inBucket, Key: key })).catch((cause: unknown) => {
         throw failed(cause, nameOf(key), 'write');

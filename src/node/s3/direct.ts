@@ -8,15 +8,6 @@ import { connectionLimits, type Requests, type S3Sdk } from './sdk.ts';
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 type SdkRequest = Parameters<Signer['sign']>[0];
 
-/** Requests without the SDK. */
-type Direct = {
-  /** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
-  readonly read: (object: ObjectRef, range: ByteRange) => Promise<Readable | undefined>;
-  /** Writes a small object; `undefined` if the server did not accept it. */
-  readonly put: (key: string, bytes: Uint8Array, headers: Headers) => Promise<Stored | undefined>;
-  /** Removes an object; `undefined` if the server did not accept it. */
-  readonly remove: (key: string) => Promise<true | undefined>;
-};
 type Headers = Readonly<Record<string, string>>;
 /** What a server reports about a stored object. */
 export type Stored = { readonly etag?: string; readonly sha256?: string };
@@ -46,12 +37,7 @@ async function buildRequest(client: S3Client, sdk: S3Sdk, Bucket: string): Promi
   });
 }
 
-async function openDirect(
-  client: S3Client,
-  sdk: S3Sdk,
-  bucket: string,
-  requests: Requests,
-): Promise<Direct & { close(): Promise<void> }> {
+async function openDirect(client: S3Client, sdk: S3Sdk, bucket: string, requests: Requests) {
   const [{ Pool }, signer, probe] = await Promise.all([
     import('undici'),
     client.config.signer(),
@@ -81,7 +67,8 @@ async function openDirect(
     return [200, 204].includes(answer.statusCode) ? answer.headers : undefined;
   };
   return {
-    async read(object, { start, end }) {
+    /** Reads a range of an object; `undefined` if the answer is not exactly that range of this version. */
+    async read(object: ObjectRef, { start, end }: ByteRange): Promise<Readable | undefined> {
       const range = formatReadRange(object, { start, end });
       const { path, headers } = await sign('GET', object.key, {});
       const conditions = { ...defined({ range }), 'if-match': object.etag };
@@ -95,7 +82,8 @@ async function openDirect(
       body.destroy();
       return undefined;
     },
-    async put(key, bytes, conditions) {
+    /** Writes a small object; `undefined` if the server did not accept it. */
+    async put(key: string, bytes: Uint8Array, conditions: Headers): Promise<Stored | undefined> {
       // The signature covers the digest, so a server that verifies it rejects bytes that changed on the way.
       const sum = Buffer.from(digestOf(bytes).slice('sha256:'.length), 'hex');
       const sums = {
@@ -107,7 +95,8 @@ async function openDirect(
       const { etag, 'x-amz-checksum-sha256': sha256 } = answer ?? {};
       return answer && defined({ etag: etag?.toString(), sha256: sha256?.toString() });
     },
-    remove: async (key) => (await send('DELETE', key, {}, null)) && true,
+    /** Removes an object; `undefined` if the server did not accept it. */
+    remove: async (key: string) => (await send('DELETE', key, {}, null)) && true,
     close: () => pool.destroy(),
   };
 }
@@ -117,13 +106,9 @@ async function openDirect(
  * several times as much as the request. Each request is made once. If it fails, use the SDK, which retries and reports the
  * reason.
  */
-export function createDirect(
-  client: S3Client,
-  sdk: S3Sdk,
-  bucket: string,
-  requests: Requests,
-): Direct & { close(): Promise<void> } {
-  let opening: ReturnType<typeof openDirect> | undefined;
+export function createDirect(client: S3Client, sdk: S3Sdk, bucket: string, requests: Requests) {
+  type Direct = Awaited<ReturnType<typeof openDirect>>;
+  let opening: Promise<Direct> | undefined;
   const tryDirect = async <T>(work: (direct: Direct) => Promise<T>): Promise<T | undefined> => {
     try {
       opening ??= openDirect(client, sdk, bucket, requests).catch((cause: unknown) => {
@@ -136,9 +121,9 @@ export function createDirect(
     }
   };
   return {
-    read: (...args) => tryDirect((direct) => direct.read(...args)),
-    put: (...args) => tryDirect((direct) => direct.put(...args)),
-    remove: (...args) => tryDirect((direct) => direct.remove(...args)),
+    read: (...args: Parameters<Direct['read']>) => tryDirect((direct) => direct.read(...args)),
+    put: (...args: Parameters<Direct['put']>) => tryDirect((direct) => direct.put(...args)),
+    remove: (key: string) => tryDirect((direct) => direct.remove(key)),
     close: async () => (await opening?.catch(() => undefined))?.close(),
   };
 }

@@ -6,12 +6,10 @@ import {
   controlErrors,
   type ErrorEnvelope,
   isControlCode,
+  type RequestIssue,
 } from '../../contract/operations/errors.ts';
 import { DrillproofError, type ErrorContext } from '../../errors.ts';
 import type { Log } from '../model/log.ts';
-
-/** A broken rule of a request. `path` is a JSON pointer below `/params`, `/query`, `/headers` or `/body`. */
-export type RequestIssue = { readonly path: string; readonly code: string; readonly message: string };
 
 type ControlContext = ErrorContext & {
   readonly issues?: readonly RequestIssue[];

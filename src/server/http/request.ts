@@ -135,18 +135,25 @@ function matchSegments(template: readonly Segment[], path: readonly string[]): P
   return params;
 }
 
-/** Finds the route of a request and its decoded parameters; a HEAD has the route of a GET. */
-export function createRouter<T>(
-  routes: readonly Route<T>[],
-): (method: string, path: string) => { readonly target: T; readonly params: Params } | undefined {
+/** Creates a router; a HEAD has the route of a GET. */
+export function createRouter<T>(routes: readonly Route<T>[]) {
   const templates = routes.map(({ path, ...route }) => ({ ...route, segments: parseTemplate(path) }));
-  return (method, path) => {
-    const served = method === 'HEAD' ? 'GET' : method;
-    const segments = decodePath(path);
-    for (const route of templates) {
-      const params = route.method === served ? matchSegments(route.segments, segments) : undefined;
-      if (params !== undefined) return { target: route.target, params };
-    }
-    return undefined;
+  return {
+    find(method: string, path: string): { readonly target: T; readonly params: Params } | undefined {
+      const served = method === 'HEAD' ? 'GET' : method;
+      const segments = decodePath(path);
+      for (const route of templates) {
+        const params = route.method === served ? matchSegments(route.segments, segments) : undefined;
+        if (params !== undefined) return { target: route.target, params };
+      }
+      return undefined;
+    },
+    /** Lists the methods that a path takes: none for a path without a route. */
+    listMethods(path: string): string[] {
+      const segments = decodePath(path);
+      const matching = templates.filter((route) => matchSegments(route.segments, segments) !== undefined);
+      const methods = matching.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      return [...new Set(methods)];
+    },
   };
 }

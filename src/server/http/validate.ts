@@ -3,7 +3,8 @@ import { formatJsonPointer } from '../../bytes/json/parse.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import type { Operation } from '../../contract/operations/operations.ts';
 import { typeValue } from '../../contract/type-value.ts';
-import { type ServerAnswer, commonHeaders, Refusal, type RequestIssue } from './envelope.ts';
+import { type ServerAnswer, commonHeaders, Refusal } from './envelope.ts';
+import type { RequestIssue } from '../../contract/operations/errors.ts';
 import crypto from 'node:crypto';
 
 /** Returns whether If-None-Match has this validator, strong or weak, or is `*` (RFC 9110 §13.1.2). */

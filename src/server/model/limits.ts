@@ -1,4 +1,4 @@
-import { AMOUNT, optional, optionsOf } from '../../bytes/arguments.ts';
+import { amountsOf } from '../../bytes/arguments.ts';
 
 /** The limits of the server; each loop over external input is bounded by one of them. Units are in the names. */
 export type ServerLimits = {
@@ -54,6 +54,4 @@ export const defaultLimits: ServerLimits = {
 };
 
 /** What an option that has some of these limits may be. */
-export const SERVER_LIMITS = optionsOf(
-  Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, optional(AMOUNT)])),
-);
+export const SERVER_LIMITS = amountsOf(defaultLimits);

@@ -127,26 +127,18 @@ type Layout<R, K extends readonly (keyof R)[]> = {
   /** All columns but those of the key. */
   readonly contentOf: (row: R) => SqlColumns;
 };
-/** A table, with what every table can do. */
-type Table<R, K extends readonly (keyof R)[]> = Pick<Layout<R, K>, 'name' | 'columns' | 'toRow'> & {
-  /** Reads rows. `where` is the text after WHERE, with order and limit. */
-  list(sql: Sql, where: string, ...values: readonly SqlValue[]): Promise<R[]>;
-  /** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
-  insert(sql: Sql, row: R, more?: InsertMore): Promise<number>;
-  reads(sql: Sql): ReturnType<typeof createRowReads<R, K>>;
-  writes(sql: Sql, dialect: Dialect): ReturnType<typeof createRowWrites<R, K>>;
-};
 type InsertMore = { readonly columns?: SqlColumns; readonly after?: string };
 
 export type RowOf<T> = T extends { readonly toRow: (row: SqlRow) => infer R } ? R : never;
 
+/** Defines a table, with what every table can do. */
 export function defineTable<M extends Members, const K extends readonly (keyof RowIn<M>)[]>(spec: {
   readonly name: string;
   readonly key: K;
   readonly columns: M;
   /** Columns that queries need, copied from the members. */
   readonly derived?: (row: RowIn<M>) => SqlColumns;
-}): Table<RowIn<M>, K> {
+}) {
   const { name, key, columns, derived = () => ({}) } = spec;
   const members = Object.entries(columns).map(([member, codec]) => {
     const at = columnOf(member);
@@ -184,11 +176,13 @@ export function defineTable<M extends Members, const K extends readonly (keyof R
     name,
     columns: names,
     toRow,
-    list: (sql, where, ...values) =>
+    /** Reads rows. `where` is the text after WHERE, with order and limit. */
+    list: (sql: Sql, where: string, ...values: readonly SqlValue[]) =>
       queryRows(sql, toRow, `SELECT ${names} FROM ${name} WHERE ${where}`, values),
-    insert: (sql, row, more) => insertRow(sql, layout, row, more),
-    reads: (sql) => createRowReads(sql, layout),
-    writes: (sql, dialect) => createRowWrites(sql, layout, dialect),
+    /** Inserts a row, with `columns` that are not members of it; `after` is appended to the statement. Returns how many rows. */
+    insert: (sql: Sql, row: RowIn<M>, more?: InsertMore) => insertRow(sql, layout, row, more),
+    reads: (sql: Sql) => createRowReads(sql, layout),
+    writes: (sql: Sql, dialect: Dialect) => createRowWrites(sql, layout, dialect),
   };
 }
 

@@ -11,14 +11,6 @@ export type Family = {
   samples(): readonly Sample[];
 };
 
-/** Counters use `add`, gauges `set` and `clear`. */
-type Numbers = Family & {
-  add(labels: Labels, by?: number): void;
-  set(labels: Labels, value: number): void;
-  clear(): void;
-};
-type Histogram = Family & { observe(labels: Labels, value: number): void };
-
 /** The media type of the text format, whose version is part of it. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -29,16 +21,17 @@ function keyOf(labels: Labels): string {
   return key;
 }
 
-export function createNumbers(type: 'counter' | 'gauge', name: string, help: string): Numbers {
+/** Creates a counter, which uses `add`, or a gauge, which uses `set` and `clear`. */
+export function createNumbers(type: 'counter' | 'gauge', name: string, help: string) {
   const samples = new Map<string, Sample>();
-  const set: Numbers['set'] = (labels, value) => void samples.set(keyOf(labels), { labels, value });
+  const set = (labels: Labels, value: number): void => void samples.set(keyOf(labels), { labels, value });
   return {
     name,
     help,
     type,
     samples: () => [...samples.values()],
     set,
-    add(labels, by = 1) {
+    add(labels: Labels, by = 1): void {
       const sample = samples.get(keyOf(labels));
       if (sample === undefined) set(labels, by);
       else sample.value += by;
@@ -50,7 +43,7 @@ export function createNumbers(type: 'counter' | 'gauge', name: string, help: str
 type Series = { readonly labels: Labels; readonly counts: number[]; sum: number; count: number };
 
 /** Counts, for each bound of `buckets` in ascending order, the values that do not exceed it. */
-export function createHistogram(name: string, help: string, buckets: readonly number[]): Histogram {
+export function createHistogram(name: string, help: string, buckets: readonly number[]) {
   const bySeries = new Map<string, Series>();
   const seriesOf = (labels: Labels): Series => {
     const key = keyOf(labels);
@@ -61,9 +54,9 @@ export function createHistogram(name: string, help: string, buckets: readonly nu
   return {
     name,
     help,
-    type: 'histogram',
+    type: 'histogram' as const,
     samples: () => [...bySeries.values()].flatMap((series) => listSamples(series, buckets)),
-    observe(labels, value) {
+    observe(labels: Labels, value: number): void {
       const series = seriesOf(labels);
       for (let i = buckets.length - 1; i >= 0 && value <= buckets[i]!; i--) series.counts[i]! += 1;
       series.sum += value;

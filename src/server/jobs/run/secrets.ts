@@ -1,26 +1,23 @@
 import { hideLikelySecrets } from '../../model/log.ts';
 
-/** Removes known secrets from the events and the log of a program. */
-export type Redactor = {
-  readonly text: (text: string) => string;
-  /** Removes them from every text in a JSON value, so that no escape in the JSON hides one. */
-  readonly value: (value: unknown) => unknown;
-  /** At least the bytes of the longest secret. */
-  readonly longest: number;
-};
+export type Redactor = ReturnType<typeof createRedactor>;
 
-export function createRedactor(secrets: readonly string[]): Redactor {
+/** Removes known secrets from the events and the log of a program. */
+export function createRedactor(secrets: readonly string[]) {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]); // messages quote names
   const longestFirst = forms.toSorted((a, b) => b.length - a.length);
   const text = (clear: string): string =>
     longestFirst.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), clear);
+  /** Removes them from every text in a JSON value, so that no escape in the JSON hides one. */
   const value = (clear: unknown): unknown => {
     if (typeof clear === 'string') return text(clear);
     if (typeof clear !== 'object' || clear === null) return clear;
     if (Array.isArray(clear)) return clear.map(value);
     return Object.fromEntries(Object.entries(clear).map(([name, item]) => [text(name), value(item)]));
   };
-  return { text, value, longest: Buffer.byteLength(longestFirst[0] ?? '') * 4 };
+  /** At least the bytes of the longest secret. */
+  const longest = Buffer.byteLength(longestFirst[0] ?? '') * 4;
+  return { text, value, longest };
 }
 
 const MAX_LOG_BYTES = 64 * 1024;
