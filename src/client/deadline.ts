@@ -3,19 +3,22 @@ import { TransportError } from '../errors.ts';
 /** Waits; rejects with the reason of the signal when it aborts first. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** One logical call. Its signal aborts with the reason of the caller, or with `transport.TIMEOUT` when its time is up. */
-export type CallScope = { readonly signal: AbortSignal; close(): void };
-
 // A longer timer fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** `totalMs` bounds the whole call. Close the scope when the call has ended, or its timer and its listener stay. */
-export function openScope(signal: AbortSignal | undefined, totalMs: number | undefined): CallScope {
-  if (totalMs === undefined) return { signal: signal ?? new AbortController().signal, close() {} };
+/**
+ * A signal that aborts with the reason of the caller, or with `transport.TIMEOUT` when the time is up. Close the scope when
+ * the work has ended, or its timer and its listener stay.
+ */
+export function openScope(
+  signal: AbortSignal | undefined,
+  ms: number | undefined,
+): { readonly signal: AbortSignal; close(): void } {
+  if (ms === undefined) return { signal: signal ?? new AbortController().signal, close() {} };
   const controller = new AbortController();
   const end = (): void => controller.abort(signal?.reason);
-  const late = (): void => controller.abort(timeout(`the call took longer than ${totalMs} ms`));
-  const timer = setTimeout(late, Math.min(totalMs, MAX_TIMER_MS));
+  const late = (): void => controller.abort(timeout(`the call took longer than ${ms} ms`));
+  const timer = setTimeout(late, Math.min(ms, MAX_TIMER_MS));
   if (signal?.aborted === true) end();
   else signal?.addEventListener('abort', end, { once: true });
   return {

@@ -54,8 +54,6 @@ export type TimeoutOptions = {
   readonly stallMs?: number;
   /** Default 1,024. */
   readonly stallBytes?: number;
-  /** The whole call, its retries and the reading of its body; default none. */
-  readonly totalMs?: number;
 };
 
 export type LimitOptions = {
@@ -108,12 +106,11 @@ export type ClientOptions = {
   readonly idempotencyKey?: () => string;
 };
 
-type Unlimited = 'answerMs' | 'totalMs';
 export type ClientSettings = Required<
   Omit<ClientOptions, 'retry' | 'timeouts' | 'limits' | 'parameterNames'>
 > & {
   readonly retry: Required<RetryOptions>;
-  readonly timeouts: Required<Omit<TimeoutOptions, Unlimited>> & Pick<TimeoutOptions, Unlimited>;
+  readonly timeouts: Required<Omit<TimeoutOptions, 'answerMs'>> & Pick<TimeoutOptions, 'answerMs'>;
   readonly limits: Required<LimitOptions>;
   readonly parameterNames: Required<ParameterNames>;
 };
@@ -129,7 +126,7 @@ const MEMBERS: MembersOf<ClientOptions> = {
   token: TEXT,
   fetch: optional(FUNCTION),
   retry: optional(amountsOf(RETRY)),
-  timeouts: optional(amountsOf({ ...TIMEOUTS, answerMs: undefined, totalMs: undefined })),
+  timeouts: optional(amountsOf({ ...TIMEOUTS, answerMs: undefined })),
   limits: optional(amountsOf(LIMITS)),
   onRetry: optional(FUNCTION),
   userAgent: optional(TEXT),

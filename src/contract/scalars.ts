@@ -5,7 +5,6 @@ import { DIGEST, type Digest, isDigest } from '../bytes/hash.ts';
 /** Integers that a double holds exactly, ±9007199254740991: the range of every unbounded integer of the API. */
 export const integerSchema = z.int();
 
-/** An integer greater than 0, at most 9007199254740991. */
 export const positiveIntegerSchema = z.int().check(z.positive());
 
 export const countSchema = z.int().check(z.gte(0));
@@ -135,7 +134,6 @@ export const principalSchema = textSchema(1, 255);
 /** The seed of a world or a run: 1 to 20 characters. */
 export const seedSchema = textSchema(1, 20);
 
-/** A commit: 40 lowercase hex characters. */
 export const revisionSchema = z.string().check(z.regex(/^[0-9a-f]{40}$/));
 
 const NUMERIC = '(?:0|[1-9][0-9]*)';

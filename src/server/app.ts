@@ -168,7 +168,6 @@ const watchArrival = ({ request, limits }: Exchange, bytesPerSecond: number): Ar
 /** A body as it was sent, and as its schema returns it. */
 type TypedBody = { readonly sent: JsonValue; readonly body: unknown };
 
-/** Reads the body of a row that has one. */
 async function readBody(exchange: Exchange, row: Operation): Promise<TypedBody | undefined> {
   if (row.body === undefined) return undefined;
   const { request, limits } = exchange;

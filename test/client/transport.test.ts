@@ -129,7 +129,7 @@ describe('a timeout', () => {
 
   it('of the whole call ends its retries too', async () => {
     const server = await serve((_, response) => json(response, 503, {}));
-    const work = readExport(server.url, { timeouts: { totalMs: 100 }, sleep: sleepUntilAborted });
+    const work = readExport(server.url, { timeouts: { answerMs: 100 }, sleep: sleepUntilAborted });
     expect(await failureOf(work)).toMatchObject({ code: 'transport.TIMEOUT' });
     expect(server.seen).toHaveLength(1);
   });

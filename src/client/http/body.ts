@@ -15,14 +15,12 @@ type BodyRules = Pick<ClientSettings, 'timeouts' | 'now'>;
 /**
  * The body of an answer in chunks as they arrive. A body that transfers too little within the stall timeout fails, one
  * that is shorter than its `Content-Length` is never a success, and leaving the loop early frees the connection.
- * @param close called when the body has ended
  * @throws TransportError `transport.TIMEOUT`, `transport.INTERRUPTED`; the reason of an aborted `signal`
  */
 export async function* readBodyChunks(
   response: HttpAnswer,
   rules: BodyRules,
-  signal: AbortSignal,
-  close?: () => void,
+  signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = (response.body ?? new Blob().stream()).getReader();
   const watch = createStallWatch(rules);
@@ -43,7 +41,6 @@ export async function* readBodyChunks(
     throw networkError(cause, 'body');
   } finally {
     if (!ended) void reader.cancel().catch(() => undefined); // can wait for the peer, so nothing waits for it
-    close?.();
   }
   if (declared === undefined || declared === bytes) return;
   throw new TransportError('transport.INTERRUPTED', `the body ended after ${bytes} of ${declared} bytes`, {

@@ -6,7 +6,7 @@ import { fillPath } from '../../contract/operations/rows.ts';
 import { idempotencyKeySchema } from '../../contract/scalars.ts';
 import { typeValue } from '../../contract/type-value.ts';
 import { readFailure, readJson, exchange, type WireRequest } from './exchange.ts';
-import { openScope, type CallScope } from '../deadline.ts';
+import { openScope } from '../deadline.ts';
 import { openDownload, type Download, type DownloadOptions } from './download.ts';
 import type { HttpAnswer, CallOptions, Retry, ClientSettings, RetryOptions } from '../options.ts';
 import { formatRangeHeader } from './headers.ts';
@@ -89,8 +89,7 @@ type Named = { readonly operation?: OperationName };
 type Call = {
   readonly request: WireRequest;
   readonly settings: ClientSettings;
-  readonly options: Pick<CallOptions, 'onRetry' | 'pace'> & Named;
-  readonly scope: CallScope;
+  readonly options: Pick<CallOptions, 'signal' | 'onRetry' | 'pace'> & Named;
 };
 
 export async function callJson(
@@ -104,17 +103,11 @@ export async function callJson(
   // The key is made once, before the first attempt: every attempt of one logical call carries the same.
   const key = row.idempotent ? (options.idempotencyKey ?? settings.idempotencyKey()) : undefined;
   const request = buildRequest(row, input, settings, defined({ 'idempotency-key': key }));
-  const scope = openScope(options.signal, settings.timeouts.totalMs);
-  try {
-    return await attempt({ request, settings, options, scope }, (response, signal) =>
-      readJson(response, { row, schema, input }, settings, signal),
-    );
-  } finally {
-    scope.close();
-  }
+  return attempt({ request, settings, options }, (response, signal) =>
+    readJson(response, { row, schema, input }, settings, signal),
+  );
 }
 
-/** One logical call of an operation that answers with bytes; the scope stays open until the body has ended. */
 export async function callBytes(
   row: Operation,
   input: object,
@@ -125,15 +118,9 @@ export async function callBytes(
   const { range, ifRange } = options;
   const headers = range && defined({ range: formatRangeHeader(range), 'if-range': ifRange });
   const request = buildRequest(row, input, settings, headers ?? {});
-  const scope = openScope(options.signal, settings.timeouts.totalMs);
-  try {
-    return await attempt({ request, settings, options, scope }, (response) =>
-      openDownload(response, range, settings, scope),
-    );
-  } catch (cause) {
-    scope.close();
-    throw cause;
-  }
+  return attempt({ request, settings, options }, (response) =>
+    openDownload(response, range, settings, options.signal),
+  );
 }
 
 /** @param read gets the signal of the answer, which ends before the body of a download may */
@@ -141,10 +128,10 @@ async function attempt<T>(
   call: Call,
   read: (response: HttpAnswer, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { request, settings, options, scope } = call;
+  const { request, settings, options } = call;
   const repeatable = request.method === 'GET' || request.headers['idempotency-key'] !== undefined;
   const backOff = createBackOff(settings, { repeatable, ...defined({ operation: options.operation }) });
-  const answering = openScope(scope.signal, settings.timeouts.answerMs);
+  const answering = openScope(options.signal, settings.timeouts.answerMs);
   const { signal } = answering;
   try {
     for (let retries = 0; ; retries++) {

@@ -1,7 +1,6 @@
 import type { Bytes } from '../../bytes/platform.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { readBodyChunks, parseContentLength } from './body.ts';
-import type { CallScope } from '../deadline.ts';
 import { discard } from './exchange.ts';
 import type { HttpAnswer, CallOptions, ClientSettings } from '../options.ts';
 import {
@@ -45,7 +44,7 @@ export async function openDownload(
   response: HttpAnswer,
   asked: RequestedRange | undefined,
   settings: ClientSettings,
-  scope: CallScope,
+  signal: AbortSignal | undefined,
 ): Promise<Download> {
   const range =
     response.status === 206 ? parseContentRange(response.headers.get('content-range')) : undefined;
@@ -63,9 +62,8 @@ export async function openDownload(
     get reprDigest() {
       return parseReprDigest(response.headers.get('repr-digest'));
     },
-    body: readBodyChunks(response, settings, scope.signal, () => scope.close()),
+    body: readBodyChunks(response, settings, signal),
     async cancel() {
-      scope.close();
       if (response.body?.locked === false) await discard(response);
     },
   };

@@ -137,7 +137,6 @@ const refusedError = (why: string): TransportError =>
 
 const MAX_TEXT = 1000;
 
-/** The operation of an answer, its schema, and the request that the answer must be about. */
 export type ExpectedAnswer<T> = {
   readonly row: Operation;
   readonly schema: z.ZodMiniType<T>;

@@ -19,7 +19,6 @@ import { textSchema } from '../scalars.ts';
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 50;
 
-/** An opaque cursor from the previous answer. */
 const cursorSchema = textSchema(1, 2048);
 
 // Number() alone would also read "1e1", " 10", "+10" and "0x0a".
@@ -77,5 +76,4 @@ export const rerunSchema: Changed<{ run: HostedRun }> = z.strictObject({
   operation: operationResourceSchema,
 });
 
-/** Body of a change that needs none: an empty object. */
 export const emptyRequestSchema = z.strictObject({});

@@ -74,7 +74,6 @@ function listResources(answer: Fields): readonly (readonly [path: readonly strin
 
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A member of an answer that repeats a member of the request with a different value. */
 export type AnswerDifference = {
   readonly path: readonly string[];
   readonly expected: string;

@@ -1,16 +1,13 @@
 import * as z from 'zod/mini';
 import * as scalars from '../scalars.ts';
 
-/** The predicate type of a statement about an evidence bundle (formats §2). */
 export const EVIDENCE_PREDICATE_TYPE = 'urn:drillproof:attestation:evidence:v1';
 
-/** The predicate type of a statement about an export (formats §2). */
 export const EXPORT_PREDICATE_TYPE = 'urn:drillproof:attestation:export:v1';
 
 export const SIGNATURE_ALGORITHM = 'ecdsa-p256-sha256';
 export const SIGNATURE_ENCODING = 'der-base64url';
 
-/** The pinned inputs from which the run can be reproduced. */
 export const reproductionSchema = z.strictObject({
   schemaVersion: scalars.schemaVersionSchema,
   scope: z.literal('world_inputs'),
@@ -55,7 +52,6 @@ const statementHead = {
 /** The signed statement about an evidence bundle; its RFC 8785 bytes are the message (control API, Evidence bundle; formats §2). */
 export const statementSchema = z.strictObject({ ...statementHead, subject: evidenceSubjectSchema });
 
-/** The signed statement about an export manifest (formats §2, Export attestation). */
 const exportStatementSchema = z.strictObject({ ...statementHead, subject: exportSubjectSchema });
 
 // The signature is decoded and verified when it is used.

@@ -14,7 +14,6 @@ export const buildAttemptStates = [
 ] as const;
 export type BuildAttemptState = (typeof buildAttemptStates)[number];
 
-/** The largest build archive, in bytes: 64 MiB. */
 export const MAX_BUILD_BYTES = 67_108_864;
 
 const buildBytesSchema = z.int().check(z.positive(), z.lte(MAX_BUILD_BYTES));
@@ -88,7 +87,6 @@ export const buildUploadSchema = z.strictObject({
   expiresAtMs: msSchema,
 });
 
-/** The stored part of an archive, so that an upload can continue (control API, build-uploads). */
 export const buildUploadProgressSchema = z.strictObject({
   schemaVersion: schemaVersionSchema,
   buildAttemptId: ids.buildAttemptIdSchema,

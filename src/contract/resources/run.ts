@@ -123,7 +123,6 @@ export const runSetupSchema = z.strictObject({
 const resultStatuses = ['completed', 'failed'] as const;
 const bindingEvidenceSchema = scalars.openEnumeration(['complete', 'partial']);
 
-/** The identity of a run (control API, Hosted run, identity). */
 export const runIdentitySchema = z.strictObject({
   runId: scalars.runIdSchema,
   worldInstanceId: scalars.opaqueIdSchema,
@@ -140,7 +139,6 @@ export const runIdentitySchema = z.strictObject({
   setupHash: z.optional(scalars.digestSchema),
 });
 
-/** The task of the target; `input` is any JSON. */
 const taskSchema = z.strictObject({ instruction: z.string(), input: z.optional(z.unknown()) });
 
 const targetResultSchema = z.strictObject({

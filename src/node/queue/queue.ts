@@ -139,7 +139,7 @@ export async function openQueue(address: QueueAddress, options: QueueSettings): 
   });
   // A failure in the background also fails the next call, which reports it.
   boss.on('error', () => undefined);
-  const queue = new WorkQueue(boss, address.where, options);
+  const queue = createQueue(boss, address.where, options);
   try {
     await boss.start();
     await boss.createQueue(options.name, KEEP);
@@ -150,130 +150,108 @@ export async function openQueue(address: QueueAddress, options: QueueSettings): 
   }
 }
 
-/** Jobs that any number of processes share. Every method throws `queue.UNREACHABLE` and `queue.REFUSED`. */
-export class WorkQueue {
-  readonly lostAfterMs: number;
-  private readonly boss: PgBoss;
-  private readonly where: string;
-  private readonly options: QueueSettings;
-  private readonly name: string;
+/** Jobs that any number of processes share. Every function throws `queue.UNREACHABLE` and `queue.REFUSED`. */
+export type WorkQueue = ReturnType<typeof createQueue>;
 
-  constructor(boss: PgBoss, where: string, options: QueueSettings) {
-    this.boss = boss;
-    this.where = where;
-    this.options = options;
-    this.name = options.name;
-    this.lostAfterMs = options.lostAfterMs;
-  }
-
-  /** Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again. */
-  async share(items: readonly QueueItem[]): Promise<void> {
-    await this.assertSameWork();
-    const { waiting, active, failed, cancelled } = await this.countJobs();
-    if (waiting + active === 0 && failed + cancelled > 0) await this.retryFailed();
-    for (let at = 0; at < items.length; at += BATCH) {
-      const jobs = items.slice(at, at + BATCH).map((item) => this.buildJob(item));
-      await this.ask(() => this.boss.insert(this.name, jobs, { returnId: false }));
-    }
-  }
-
-  private buildJob({ key, data }: QueueItem) {
-    const { work, retries } = this.options;
-    return {
-      id: deriveJobId(this.name, key),
-      data: { ...data, work },
-      retryLimit: retries,
-      ...RETRY,
-      expireInSeconds: EXPIRE_S,
-      heartbeatSeconds: Math.ceil(this.lostAfterMs / 1_000),
-    };
-  }
-
-  async take(): Promise<TakenJob | undefined> {
-    const [job] = await this.ask(() => this.boss.fetch(this.name));
-    return job === undefined ? undefined : { id: job.id, data: dataSchema.parse(job.data) };
-  }
-
-  /** Sends a heartbeat; returns `false` if another process has the job. */
-  async beat({ id }: TakenJob): Promise<boolean> {
-    const answer = await this.ask(() => this.boss.touch(this.name, id));
-    return touchedSchema.parse(answer).affected === 1;
-  }
-
-  async done({ id }: TakenJob, output: object): Promise<void> {
-    await this.ask(() => this.boss.complete(this.name, id, output));
-  }
-
-  async failed({ id }: TakenJob, output: object): Promise<void> {
-    await this.ask(() => this.boss.fail(this.name, id, output));
-  }
-
-  // Returns the job at once. A failure would use up one of its tries, and a crash between two transactions would leave the
-  // job cancelled.
-  async giveBack({ id }: TakenJob): Promise<void> {
-    await this.ask(async () => {
-      const transaction = await this.boss.getDb().beginTransaction?.();
-      if (transaction === undefined) throw new TypeError('the built-in database of pg-boss has transactions');
+function createQueue(boss: PgBoss, where: string, { name, work, retries, lostAfterMs }: QueueSettings) {
+  const ask = <T>(act: () => Promise<T>): Promise<T> =>
+    retryUnreachable(async () => {
       try {
-        await this.boss.cancel(this.name, id, { db: transaction.db });
-        await this.boss.resume(this.name, id, { db: transaction.db });
-        await transaction.commit();
-      } finally {
-        await transaction.rollback();
+        return await act();
+      } catch (cause) {
+        throw queueError(cause, where);
       }
     });
-  }
+  const query = async (text: string): Promise<unknown> =>
+    (await ask(() => boss.getDb().executeSql(text, [name]))).rows;
+  const findJobs = () => ask(() => boss.findJobs(name));
 
-  async countJobs(): Promise<Record<JobResult['state'], number>> {
+  const buildJob = ({ key, data }: QueueItem) => ({
+    id: deriveJobId(name, key),
+    data: { ...data, work },
+    retryLimit: retries,
+    ...RETRY,
+    expireInSeconds: EXPIRE_S,
+    heartbeatSeconds: Math.ceil(lostAfterMs / 1_000),
+  });
+  const countJobs = async (): Promise<Record<JobResult['state'], number>> => {
     const counts = { waiting: 0, active: 0, done: 0, failed: 0, cancelled: 0 };
-    const rows = await this.query(
+    const rows = await query(
       `SELECT state::text, count(*)::int FROM ${SCHEMA}.job WHERE name = $1 GROUP BY 1`,
     );
     for (const { state, count } of z.array(rowSchema).parse(rows)) counts[STATES[state]] += count;
     return counts;
-  }
-
-  async results(): Promise<readonly JobResult[]> {
-    const jobs = await this.ask(() => this.boss.findJobs(this.name));
-    return jobs.map(({ state, data, output, completedOn }) => ({
-      data: dataSchema.parse(data),
-      state: STATES[state],
-      output,
-      ...defined({ finishedAtMs: completedOn?.getTime() }),
-    }));
-  }
-
-  async close(): Promise<void> {
-    await this.boss.stop({ graceful: false }).catch(() => undefined);
-  }
-
-  private async retryFailed(): Promise<void> {
-    const jobs = await this.ask(() => this.boss.findJobs(this.name));
+  };
+  const retryFailed = async (): Promise<void> => {
+    const jobs = await findJobs();
     const listIds = (wanted: JobWithMetadata['state']): string[] =>
       jobs.filter(({ state }) => state === wanted).map(({ id }) => id);
     const [failed, cancelled] = [listIds('failed'), listIds('cancelled')];
-    if (failed.length > 0) await this.ask(() => this.boss.retry(this.name, failed));
-    if (cancelled.length > 0) await this.ask(() => this.boss.resume(this.name, cancelled));
-  }
-
-  private async assertSameWork(): Promise<void> {
-    const rows = await this.query(`SELECT DISTINCT data->>'work' AS work FROM ${SCHEMA}.job WHERE name = $1`);
+    if (failed.length > 0) await ask(() => boss.retry(name, failed));
+    if (cancelled.length > 0) await ask(() => boss.resume(name, cancelled));
+  };
+  const assertSameWork = async (): Promise<void> => {
+    const rows = await query(`SELECT DISTINCT data->>'work' AS work FROM ${SCHEMA}.job WHERE name = $1`);
     const others = z.array(z.object({ work: z.string() })).parse(rows);
-    if (others.every(({ work }) => work === this.options.work)) return;
-    throw new DrillproofError('queue.RUN_MISMATCH', `the run ${this.name} was started by another command`);
-  }
+    if (others.every((other) => other.work === work)) return;
+    throw new DrillproofError('queue.RUN_MISMATCH', `the run ${name} was started by another command`);
+  };
 
-  private async query(text: string): Promise<unknown> {
-    return (await this.ask(() => this.boss.getDb().executeSql(text, [this.name]))).rows;
-  }
-
-  private ask<T>(act: () => Promise<T>): Promise<T> {
-    return retryUnreachable(async () => {
-      try {
-        return await act();
-      } catch (cause) {
-        throw queueError(cause, this.where);
+  return {
+    lostAfterMs,
+    countJobs,
+    /** Adds jobs that are not in the queue. If none is waiting or active, failed jobs are tried again. */
+    async share(items: readonly QueueItem[]): Promise<void> {
+      await assertSameWork();
+      const { waiting, active, failed, cancelled } = await countJobs();
+      if (waiting + active === 0 && failed + cancelled > 0) await retryFailed();
+      for (let at = 0; at < items.length; at += BATCH) {
+        const jobs = items.slice(at, at + BATCH).map(buildJob);
+        await ask(() => boss.insert(name, jobs, { returnId: false }));
       }
-    });
-  }
+    },
+    async take(): Promise<TakenJob | undefined> {
+      const [job] = await ask(() => boss.fetch(name));
+      return job === undefined ? undefined : { id: job.id, data: dataSchema.parse(job.data) };
+    },
+    /** Sends a heartbeat; returns `false` if another process has the job. */
+    async beat({ id }: TakenJob): Promise<boolean> {
+      const answer = await ask(() => boss.touch(name, id));
+      return touchedSchema.parse(answer).affected === 1;
+    },
+    async done({ id }: TakenJob, output: object): Promise<void> {
+      await ask(() => boss.complete(name, id, output));
+    },
+    async failed({ id }: TakenJob, output: object): Promise<void> {
+      await ask(() => boss.fail(name, id, output));
+    },
+    // Returns the job at once. A failure would use up one of its tries, and a crash between two transactions would leave the
+    // job cancelled.
+    async giveBack({ id }: TakenJob): Promise<void> {
+      await ask(async () => {
+        const transaction = await boss.getDb().beginTransaction?.();
+        if (transaction === undefined)
+          throw new TypeError('the built-in database of pg-boss has transactions');
+        try {
+          await boss.cancel(name, id, { db: transaction.db });
+          await boss.resume(name, id, { db: transaction.db });
+          await transaction.commit();
+        } finally {
+          await transaction.rollback();
+        }
+      });
+    },
+    async results(): Promise<readonly JobResult[]> {
+      const jobs = await findJobs();
+      return jobs.map(({ state, data, output, completedOn }) => ({
+        data: dataSchema.parse(data),
+        state: STATES[state],
+        output,
+        ...defined({ finishedAtMs: completedOn?.getTime() }),
+      }));
+    },
+    async close(): Promise<void> {
+      await boss.stop({ graceful: false }).catch(() => undefined);
+    },
+  };
 }

@@ -32,84 +32,63 @@ const CONNECTION_FAILURES: ReadonlySet<Code> = new Set<Code>(['transport.UNREACH
  * failure of this machine ends the worker, and its jobs return to the queue.
  */
 export async function workThrough(queue: WorkQueue, act: Act, options: WorkOptions): Promise<void> {
-  const worker = new Worker(queue, act, options);
-  await Promise.all(Array.from({ length: options.atOnce }, () => worker.lane()));
-  worker.signal.throwIfAborted();
-}
+  const { atOnce, stop, worker, idleMs = 1_000 } = options;
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  let failuresInRow = 0;
 
-class Worker {
-  private readonly queue: WorkQueue;
-  private readonly act: Act;
-  private readonly options: WorkOptions;
-  readonly signal: AbortSignal;
-  private failuresInRow = 0;
-
-  constructor(queue: WorkQueue, act: Act, options: WorkOptions) {
-    this.queue = queue;
-    this.act = act;
-    this.options = options;
-    this.signal = AbortSignal.any([options.signal, options.stop.signal]);
-  }
-
-  /** Never throws. The first failure aborts `stop`, which ends all lanes. */
-  async lane(): Promise<void> {
-    try {
-      while (!this.signal.aborted) {
-        const job = await this.queue.take();
-        if (job !== undefined) {
-          await this.work(job);
-          continue;
-        }
-        const { waiting, active } = await this.queue.countJobs();
-        if (waiting + active === 0) return;
-        await sleep(this.options.idleMs ?? 1_000, undefined, { signal: this.signal }).catch(() => undefined);
-      }
-    } catch (error) {
-      this.options.stop.abort(error);
+  const startHeartbeat = (job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } => {
+    let lost = false;
+    const beat = async (): Promise<void> => {
+      if (!(await queue.beat(job))) lost = true;
+    };
+    const timer = setInterval(
+      () => void beat().catch((error: unknown) => stop.abort(error)),
+      queue.lostAfterMs / 4,
+    );
+    return { isLost: () => lost, end: () => clearInterval(timer) };
+  };
+  const recordFailure = async (job: TakenJob, error: unknown): Promise<void> => {
+    if (signal.aborted || !(error instanceof DrillproofError) || LOCAL_FAILURES.has(error.code)) {
+      stop.abort(error);
+      // If the database is unavailable, the missing heartbeat returns the job to the queue.
+      if (!hasCode(signal.reason, 'queue.UNREACHABLE')) await queue.giveBack(job);
+      return;
     }
-  }
-
-  private async work(job: TakenJob): Promise<void> {
-    const heartbeat = this.startHeartbeat(job);
+    const { code, message, details } = error;
+    await queue.failed(job, { code, message, details, worker });
+    failuresInRow = CONNECTION_FAILURES.has(code) ? failuresInRow + 1 : 0;
+    if (failuresInRow >= DISCONNECTED_AFTER) stop.abort(error);
+  };
+  const work = async (job: TakenJob): Promise<void> => {
+    const heartbeat = startHeartbeat(job);
     try {
-      const output = await this.act(job.data);
-      await this.queue.done(job, { ...output, worker: this.options.worker });
-      this.failuresInRow = 0;
+      const output = await act(job.data);
+      await queue.done(job, { ...output, worker });
+      failuresInRow = 0;
     } catch (error) {
       // If the job is lost, another worker has it and reports its result.
-      if (!heartbeat.isLost()) await this.recordFailure(job, error);
+      if (!heartbeat.isLost()) await recordFailure(job, error);
     } finally {
       heartbeat.end();
     }
-  }
-
-  private startHeartbeat(job: TakenJob): { readonly isLost: () => boolean; readonly end: () => void } {
-    let lost = false;
-    const beat = async (): Promise<void> => {
-      if (!(await this.queue.beat(job))) lost = true;
-    };
-    const timer = setInterval(
-      () => void beat().catch((error: unknown) => this.options.stop.abort(error)),
-      this.queue.lostAfterMs / 4,
-    );
-    return { isLost: () => lost, end: () => clearInterval(timer) };
-  }
-
-  private async recordFailure(job: TakenJob, error: unknown): Promise<void> {
-    if (this.signal.aborted || !(error instanceof DrillproofError) || LOCAL_FAILURES.has(error.code)) {
-      this.options.stop.abort(error);
-      return this.giveBack(job);
+  };
+  /** Never throws. The first failure aborts `stop`, which ends all lanes. */
+  const runLane = async (): Promise<void> => {
+    try {
+      while (!signal.aborted) {
+        const job = await queue.take();
+        if (job !== undefined) {
+          await work(job);
+          continue;
+        }
+        const { waiting, active } = await queue.countJobs();
+        if (waiting + active === 0) return;
+        await sleep(idleMs, undefined, { signal }).catch(() => undefined);
+      }
+    } catch (error) {
+      stop.abort(error);
     }
-    const { code, message, details } = error;
-    await this.queue.failed(job, { code, message, details, worker: this.options.worker });
-    this.failuresInRow = CONNECTION_FAILURES.has(code) ? this.failuresInRow + 1 : 0;
-    if (this.failuresInRow >= DISCONNECTED_AFTER) this.options.stop.abort(error);
-  }
-
-  // If the database is unavailable, the missing heartbeat returns the job to the queue.
-  private async giveBack(job: TakenJob): Promise<void> {
-    const { reason } = this.signal;
-    if (hasCode(reason, 'queue.UNREACHABLE')) return;
-    await this.queue.giveBack(job);
-  }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runLane));
+  signal.throwIfAborted();
 }

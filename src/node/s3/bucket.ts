@@ -38,7 +38,6 @@ export type BucketOptions = Partial<Requests> & {
   readonly failed?: typeof s3Error;
 };
 
-/** Bytes of one request of an upload. */
 export const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const PARTS_AT_ONCE = 3;
@@ -184,7 +183,6 @@ export function openBucket(
       }
     },
 
-    /** Writes a small object. */
     put,
 
     /** Writes a small object in place of the one with this entity tag, or a new one. */

@@ -4,7 +4,6 @@ import { DrillproofError } from '../../errors.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { BlobRef, Store } from '../store/store.ts';
 
-/** A fault of a blob: missing, corrupt, orphaned or unreadable. */
 export type CheckFinding = { readonly code: Code; readonly digest: Digest; readonly bytes: number };
 
 export type CheckReport = {

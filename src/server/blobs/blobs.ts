@@ -67,7 +67,6 @@ export type Blobs = {
   close(): Promise<void>;
 };
 
-/** A stored blob, and when it was stored in milliseconds since 1970. */
 type ListedBlob = BlobRef & { readonly modifiedMs: number };
 
 export type VerifiedArchive = { readonly archive: BlobRef };

@@ -107,7 +107,6 @@ async function openLarge(path: string): Promise<StoredObject> {
   }
 }
 
-/** Writes and flushes a new file, and verifies its bytes. */
 async function verifyCopy<T>(source: RandomAccess, path: string, verify: Verify<T>): Promise<T> {
   if (source.bytes !== undefined) {
     const verified = await verify(source);

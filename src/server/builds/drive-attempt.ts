@@ -11,7 +11,6 @@ import { assertMove, isEnd, mayMove, nextVersion } from '../model/states.ts';
 import type { BlobRef, BuildAttemptRow, InProject, Tx } from '../store/store.ts';
 import { checkPackages, openBuild, type OpenBuild, describeSource } from './check-build.ts';
 
-/** Builds the attempt of an upload. */
 export const newAttempt = (
   { organizationId, projectId }: InProject,
   facts: Partial<BuildAttempt> & Pick<BuildAttempt, 'buildAttemptId' | 'requestedBy'>,
@@ -118,7 +117,6 @@ export async function settleAttempt(
 const settle = async (tx: Tx, row: BuildAttemptRow, nowMs: number): Promise<BuildAttempt> =>
   isOver(row, nowMs) ? endFailed(tx, row, EXPIRED, nowMs) : row.resource;
 
-/** Moves an attempt to its next state, unless it has reached it or is out of time, and returns it. */
 const stepTo = (work: BuildWork, ref: AttemptRef, state: BuildAttemptState): Promise<BuildAttempt> =>
   changeAttempt(work, ref, async (tx, row, nowMs) => {
     const resource = await settle(tx, row, nowMs);
@@ -133,7 +131,6 @@ const fail = (work: BuildWork, ref: AttemptRef, failure: Diagnostic): Promise<Bu
 
 const VERSION_MISMATCH = 'the version of the environment differs from the expected one, or it does not exist';
 
-/** Sets the build of the named environment. @throws DrillproofError `build.ENVIRONMENT_VERSION_MISMATCH` */
 async function advance(tx: Tx, attempt: BuildAttempt, nowMs: number): Promise<void> {
   const { projectId, advanceEnvironmentId, expectedEnvironmentVersion, expectedBuildHash } = attempt;
   if (advanceEnvironmentId === undefined || expectedBuildHash === undefined) return;

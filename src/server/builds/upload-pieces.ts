@@ -27,7 +27,6 @@ const offsetError = (received: number): Refusal =>
     headers: { Connection: 'close' },
   });
 
-/** Removes the pieces of an attempt, and releases their bytes. */
 export async function dropPieces(tx: Tx, ref: Ref): Promise<void> {
   const pieces = await tx.uploadPieces.list(ref);
   if (pieces.length === 0) return;

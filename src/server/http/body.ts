@@ -19,7 +19,6 @@ function assertMediaType({ header }: HttpRequest): void {
   }
 }
 
-/** The remaining time of a body, which is read before each piece. */
 export type BodyPace = {
   readonly leftMs: () => number;
   readonly received: (bytes: number) => void;
@@ -68,7 +67,6 @@ const slowError = (): Refusal => new Refusal('control.REQUEST_TIMEOUT', 'the bod
 
 const ignore = (): void => undefined;
 
-/** Reads a piece. @throws Refusal `control.REQUEST_TIMEOUT`; the reason of `cut` */
 async function readPiece<T>(read: () => Promise<T>, pace: Arrival): Promise<T> {
   const leftMs = pace.leftMs();
   if (leftMs <= 0) throw slowError();
@@ -121,7 +119,6 @@ export async function readJsonBody(
 export type Content = {
   readonly mediaType: string | undefined;
   readonly coding: string;
-  /** The header Content-Range of an upload that continues. */
   readonly range?: string;
   /** The announced length; absent when the request is chunked. */
   readonly announcedBytes?: number;
@@ -174,7 +171,6 @@ export function describeContent(
   };
 }
 
-/** Converts the error of a body that differs from its announcement into a refusal. */
 export function toUploadError(error: unknown): unknown {
   if (!hasCode(error, 'control.UPLOAD_MISMATCH')) return error;
   const { message, details } = error;
@@ -200,7 +196,6 @@ export const sizeMismatch = (expected: number, actual: number): Refusal =>
     ...CLOSE,
   });
 
-/** A range of bytes: from `first` up to, but not including, `end`. */
 export type Span = { readonly first: number; readonly end: number };
 
 const RANGE = /^bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})$/i;

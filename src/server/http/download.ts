@@ -28,10 +28,8 @@ export function selectRange(header: string | undefined, size: number): RangeSele
 const selectSuffix = (length: number, size: number): RangeSelection =>
   length === 0 ? 'unsatisfiable' : { start: Math.max(0, size - length), end: size };
 
-/** Stored bytes with which an operation answers. */
 export type StoredFile = { readonly blob: BlobRef; readonly mediaType: string; readonly filename: string };
 
-/** The parts of the request and of the server that a download needs. */
 export type DownloadContext = {
   readonly request: Pick<HttpRequest, 'method' | 'header' | 'outgoing'>;
   /** Whether the operation supports ranges; otherwise Range and If-Range are ignored. */
@@ -41,7 +39,6 @@ export type DownloadContext = {
   readonly log: Log;
   /** The least rate at which the client reads, and how long it may pause. */
   readonly pace: { readonly graceMs: number; readonly bytesPerSecond: number };
-  /** Called with the bytes that are written to it directly. */
   readonly streamed: (bytes: number) => void;
 };
 

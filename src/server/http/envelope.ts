@@ -39,7 +39,6 @@ export const notFound = (): Refusal =>
 /** Ids in requests are not trusted: they could name requests of others in the log. */
 export const newCorrelationId = (): string => `corr_${randomUUID()}`;
 
-/** Headers of every answer (control API, Endpoints). */
 export const commonHeaders = (correlationId: string): Record<string, string> => ({
   'X-Correlation-Id': correlationId,
   'Cache-Control': 'private, no-store',

@@ -6,12 +6,10 @@ export type HttpRequest = {
   readonly method: string;
   /** As it was sent, percent-encoded, without dot segments. */
   readonly path: string;
-  /** What follows the question mark. */
   readonly query: string;
   /** A header by its lower-case name. Repeated headers are joined, as in `Headers`, so that none of them is chosen. */
   readonly header: (name: string) => string | undefined;
   readonly body: BodyReader;
-  /** Why the request is refused before it is routed. */
   readonly fault?: Refusal | undefined;
   /** Both are absent for a request without a connection. */
   readonly incoming?: IncomingMessage;
@@ -53,7 +51,6 @@ function findFault(target: string, header: HttpRequest['header']): Refusal | und
 
 const WAKERS = ['readable', 'end', 'error', 'close'] as const;
 
-/** Resolves when more can be read, or the end is reached. */
 const waitFor = (incoming: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     const wake = (): void => {
@@ -77,7 +74,6 @@ const createNodeReader = (incoming: IncomingMessage): BodyReader => ({
   cancel: () => undefined,
 });
 
-/** A request to the HTTP server of Node. */
 export function readNodeRequest(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
   const { method = 'GET', url = '', headersDistinct } = incoming;
   const header = (name: string): string | undefined => headersDistinct[name]?.join(', ');
@@ -96,7 +92,6 @@ function createWebReader({ body }: Request): BodyReader {
   };
 }
 
-/** A request without a connection. */
 export function readWebRequest(request: Request): HttpRequest {
   const { pathname: path, search } = new URL(request.url);
   const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;

@@ -7,7 +7,6 @@ import { operationRow } from '../../contract/operations/operations.ts';
 import type { UploadAddressQuery } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
 
-/** HMAC-SHA-256 over a canonical document, and bytes after it. */
 const seal = (key: Uint8Array, document: JsonValue, bytes: Uint8Array = new Uint8Array()): Buffer =>
   createHmac('sha256', key).update(canonicalBytes(document)).update(bytes).digest();
 
@@ -40,7 +39,6 @@ const POSITION_BYTES = 8;
  * They grant nothing: every page is authorized again (control API, local-reports).
  */
 export const createCursors = (key: Uint8Array) => ({
-  /** Returns a cursor that continues after an ordinal. */
   encode(scope: CursorScope, afterOrdinal: number): string {
     const position = Buffer.alloc(POSITION_BYTES);
     position.writeBigUInt64BE(BigInt(afterOrdinal));
@@ -57,7 +55,6 @@ export const createCursors = (key: Uint8Array) => ({
   },
 });
 
-/** The claims of an upload address: bytes, attempt and expiry. */
 export type UploadFacts = Omit<UploadAddressQuery, 'signature'> & {
   readonly projectId: string;
   readonly buildAttemptId: string;

@@ -84,7 +84,6 @@ export function createUses(store: Store, log: Log) {
       if (uses.size === 0) setTimeout(() => void write(), WRITE_AFTER_MS).unref();
       uses.set(tokenId, nowMs);
     },
-    /** Writes what is not written yet. */
     write,
   };
 }

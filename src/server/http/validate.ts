@@ -96,7 +96,6 @@ export function validateHead(row: Operation, raw: RawRequest) {
   return { params: params.value, query: query.value };
 }
 
-/** Types a body. @throws Refusal `control.REQUEST_INVALID` */
 export function validateBody(schema: z.ZodMiniType, body: unknown): unknown {
   const { issues, value } = typePart('body', schema, body);
   refuseInvalid(issues);

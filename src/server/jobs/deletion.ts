@@ -95,7 +95,6 @@ export async function requestBundleDeletion(
   return { resource, operation: await queueWork(tx, work, nowMs) };
 }
 
-/** Finds the operation of a deletion that is done or still running. */
 async function findOperation(
   tx: Tx,
   { organizationId, deletion }: EvidenceExport,
@@ -140,7 +139,6 @@ export async function requestExportDeletion(
 
 const BATCH = 100;
 
-/** Deletes bundles whose `deleteAtMs` has passed; returns how many. */
 export async function deleteDue({ store, now }: ServerContext, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (let due = await store.bundles.due(now(), BATCH); due.length > 0;) {

@@ -38,7 +38,6 @@ export async function requireProject(
   return project;
 }
 
-/** Checks an optional time, which must be in the future. */
 export function assertFuture(name: string, atMs: number | undefined, nowMs: number): void {
   if (atMs !== undefined && !(Number.isSafeInteger(atMs) && atMs > nowMs))
     throw refusedError(`${name} is in the past`, { path: name });

@@ -43,7 +43,6 @@ function chooseModel({ tiers, default: standard }: Models, model = standard): st
   });
 }
 
-/** Locks a session, which must be active and have no unfinished turn. */
 async function lockFree(tx: Tx, change: Change, { projectId, authoringSessionId }: SessionRef) {
   const row = await tx.authoringSessions.lock(projectId, authoringSessionId);
   if (row === undefined) throw notFound();
@@ -81,7 +80,6 @@ function buildTurn(
 
 type Work = { readonly request: TurnRequest; readonly models: Models; readonly now: () => number };
 
-/** Queues a turn of an authoring session for a worker. */
 export async function createTurn(
   tx: Tx,
   change: Change,
@@ -112,7 +110,6 @@ export async function createTurn(
   return { session, turn, operation };
 }
 
-/** Closes a session that has no unfinished turn; it accepts no further turns. */
 export async function closeAuthoringSession(
   tx: Tx,
   change: Change,

@@ -101,7 +101,6 @@ const expiredError = (): Refusal =>
     headers: { Connection: 'close' },
   });
 
-/** Creates the handlers of build uploads (control API, build-uploads). */
 export const buildUploadHandlers = (
   work: UploadWork,
   addresses: () => Promise<UploadAddresses>,

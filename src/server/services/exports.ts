@@ -41,7 +41,6 @@ export function exportHandlers(
       throw notFound();
     return row;
   };
-  /** Finds an export whose bytes and lists are readable: available and not deleted. */
   const findReadable = async (principal: Principal, ref: ExportRef): Promise<ExportRow> => {
     const row = await findVisible(principal, ref);
     const { state, deletion } = row.resource;

@@ -17,7 +17,6 @@ type Subject = {
   readonly traceparent?: string;
 };
 
-/** An operation before it is stored: its subject and its request. */
 type NewOperation = Subject & {
   readonly organizationId: string;
   readonly projectId?: string;

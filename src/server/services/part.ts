@@ -32,7 +32,6 @@ function assertIntact(report: BundleReport): void {
   );
 }
 
-/** Reads the stored facts of an intact part: its archive, its resource and its run. */
 function readFacts({ report: { archive }, content }: VerifiedPart, verifiedAtMs: number) {
   const { document: manifest, digest: manifestDigest, bytes: manifestBytes } = content.manifest ?? {};
   if (archive === undefined || manifest === undefined || !manifestDigest || manifestBytes === undefined)

@@ -82,7 +82,6 @@ async function readPinnedInputs(tx: Tx, change: Change, { projectId, hostedRunId
   return { original, session };
 }
 
-/** Queues a rerun of a run that has ended for a worker. */
 export async function createRerun(
   tx: Tx,
   change: Change,

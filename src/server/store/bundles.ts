@@ -75,7 +75,6 @@ export const createBundleReads = (sql: Sql) => ({
   },
   localReports: {
     ...localReports.reads(sql),
-    /** Local reports, in the same order. */
     select: (selection: EvidenceSelection, limit: number) => {
       const where = `${SELECTED} ORDER BY created_at_ms, local_report_id LIMIT ?`;
       return localReports.list(sql, where, ...valuesOf(selection), limit);

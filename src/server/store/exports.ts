@@ -129,7 +129,6 @@ export function createExportWrites(sql: Sql, dialect: Dialect) {
         await update(row);
         await insertContent(sql, row);
       },
-      /** Removes what an export lists, and its documents. */
       drop: async ({ manifest: _manifest, attestation: _attestation, ...row }: ExportRow) => {
         for (const { name } of [parts, reports])
           await sql.run(`DELETE FROM ${name} WHERE ${IN_EXPORT}`, row.organizationId, row.evidenceExportId);

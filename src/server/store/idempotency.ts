@@ -6,7 +6,6 @@ const requests = defineTable({
   key: ['organizationId', 'projectId', 'operation', 'idempotencyKey'],
   columns: {
     ...inProject,
-    /** Name in the table of operations. */
     operation: column.text,
     idempotencyKey: column.text,
     requestHash: column.digest,
@@ -44,7 +43,6 @@ export const createIdempotencyWrites = (sql: Sql, dialect: Dialect) => ({
       if (stored !== undefined) return stored;
       throw new DrillproofError('control.UNAVAILABLE', 'the idempotency record was removed at the same time');
     },
-    /** Writes the answer of a claim, in the transaction of the claim. */
     complete: requests.writes(sql, dialect).update,
   },
 });

@@ -61,7 +61,6 @@ const workers = defineTable({
   key: ['worker'],
   columns: {
     worker: column.text,
-    /** The kinds of jobs that it asked for. */
     kinds: column.json(z.array(z.string())),
     /** Exact to `WORKER_NOTED_EVERY_MS`. */
     seenAtMs: column.integer,
@@ -188,7 +187,6 @@ export const createJobWrites = (sql: Sql, dialect: Dialect) => ({
       (await sql.run(REMOVE_WAITING, operationId, nowMs)) === 1,
   },
   runnerLogs: {
-    /** Keeps the log of the last attempt. */
     put: (row: RunnerLogRow) => runnerLogs.insert(sql, row, { after: LATER }),
   },
 });

@@ -340,5 +340,4 @@ const MEMBERS: Words = [
 /** Translates members of a resource, such as `(resource ->> 'updatedAtMs')`, for PostgreSQL. */
 export const translateMembers = (statement: string): string => replaceWords(MEMBERS, statement);
 
-/** Translates a step of the schema for PostgreSQL. */
 export const translateDdl = (step: string): string => replaceWords(DDL_WORDS, translateMembers(step));

@@ -33,7 +33,6 @@ type Target = {
   readonly heldBy?: readonly string[];
 };
 
-/** A member of the resource of a row. */
 const member = (name: string): string => `(t.resource ->> '${name}')`;
 
 /** @param names the table and the columns of its key */
@@ -105,7 +104,6 @@ export type EndedPage = {
   readonly limit: number;
 };
 
-/** Builds the number of rows that hold a row. */
 function countHolders({ table, key, heldBy = [] }: Target): string {
   const holders = Object.values(retentionTargets).flatMap(({ table: from, holds = {} }) => {
     const id = holds[table]?.replaceAll(/\bt\./g, 'o.');

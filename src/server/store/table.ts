@@ -229,7 +229,6 @@ const createRowReads = <R, K extends readonly (keyof R)[]>(sql: Sql, { toRow, by
   find: (...key: KeyOf<R, K>) => findRow(sql, toRow, byKey, key),
 });
 
-/** Waits for a statement, unless the transaction does. */
 const awaitUnlessDeferred = (sql: Sql, statement: Promise<unknown>): Promise<unknown> =>
   sql.defer?.(statement) ?? statement;
 

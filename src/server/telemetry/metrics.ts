@@ -117,7 +117,6 @@ export function createMetrics(build: { readonly version: string; readonly node: 
     },
     rateLimited: () => limited.add({}),
     jobEnded: (kind: string, outcome: string) => jobs.add({ kind, outcome }),
-    /** Measures each call of these stores. */
     measure: <S extends { readonly store: Store; readonly blobs: Blobs }>(stores: S): S => ({
       ...stores,
       store: timeCalls(stores.store, called('database')),

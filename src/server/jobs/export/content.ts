@@ -59,7 +59,6 @@ export function summarizeSelection({ bundles, localReports }: Selected) {
   };
 }
 
-/** Joins the lists of a manifest with the stored archives. */
 export function joinContent(
   { parts, localReports }: Pick<ExportManifest, 'parts' | 'localReports'>,
   selected: Selected,
@@ -107,6 +106,5 @@ export async function changeExport(
 export const failExport = (tx: Tx, ref: ResourceRef, failureCode: Code, nowMs: number): Promise<void> =>
   changeExport(tx, ref, { state: 'failed', failureCode, completedAtMs: nowMs }, nowMs);
 
-/** Marks an export as failed whose generation was abandoned. */
 export const abandonExport = (tx: Tx, ref: ResourceRef, _reason: Abandoned, nowMs: number): Promise<void> =>
   failExport(tx, ref, 'control.EXPORT_GENERATION_FAILED', nowMs);

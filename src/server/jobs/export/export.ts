@@ -181,7 +181,6 @@ async function readReport(options: ExportJobOptions, row: StoredReportRow): Prom
   };
 }
 
-// The interval at which the counts of the resource are updated.
 const PROGRESS_MS = 1_000;
 
 type Collected = { readonly parts: PartFacts[]; readonly localReports: LocalReportFacts[] };

@@ -62,7 +62,6 @@ const programSchema = z.strictObject({
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A program that does work, once for each job. */
 export type Program = {
   readonly folder: string;
   readonly command: readonly string[];
@@ -108,7 +107,6 @@ function killGroup(pid: number): void {
 
 type Started = Awaited<ReturnType<typeof launch>>;
 
-/** Starts a program and its guard. @throws what `spawn` throws or emits */
 async function launch({ command, folder: cwd, env }: Program, graceMs: number, folder = '') {
   const [file = '', ...words] = command;
   const child = spawn(file, words, {
@@ -227,7 +225,6 @@ function listen(started: Started, heard: Heard, redactor: Redactor, work?: Work 
   return fail;
 }
 
-/** Starts the program, hears its kinds, and, if there is work, gives it the job and hears the result. */
 async function converse(
   program: Program,
   redactor: Redactor,
@@ -270,7 +267,6 @@ async function converse(
   return heard;
 }
 
-/** Reads the result that a program named by its file in the folder of the job. */
 async function readResult(folder: string, result: object | string | undefined): Promise<unknown> {
   if (typeof result !== 'string') return result;
   try {
@@ -282,7 +278,6 @@ async function readResult(folder: string, result: object | string | undefined): 
   }
 }
 
-/** Makes the runner of a program, which is started once to hear its kinds. */
 export async function createProgramRunner(program: Program): Promise<Runner> {
   const redactor = createRedactor(Object.values(program.secrets));
   const attend = async (work?: Work): Promise<Heard> => {

@@ -160,7 +160,6 @@ export const outcomeError = (
 
 const MALFORMED = 'the outcome of the runner is malformed';
 
-/** Parses the outcome of a runner; a malformed one becomes an error. */
 export function parseOutcome<S extends RunnerSuccess>(
   schema: z.ZodMiniType<S | RunnerFailure>,
   outcome: unknown,
@@ -175,7 +174,6 @@ export function parseOutcome<S extends RunnerSuccess>(
 export const describeFirst = ({ issues: [issue] }: Pick<z.core.$ZodError, 'issues'>): string =>
   [issue?.path.join('.'), issue?.message ?? 'invalid'].filter((word) => word).join(': ');
 
-/** Parses the progress that a runner reports. @throws TypeError when it is malformed */
 export function parseProgress<T>(schema: z.ZodMiniType<T>, reported: unknown): T {
   const typed = typeValue(schema, reported);
   if (typed.success) return typed.data;

@@ -56,7 +56,6 @@ function check({ turn }: TurnJob, { turnsUsed = 0, estimatedCostUsd = 0 }: Parti
 type Usage = z.output<typeof turnProgressSchema>;
 type Proposal = Pick<AuthoringSession, 'currentProposalId'>;
 
-/** Lets a session accept its next turn, if this was its active turn. */
 async function freeSession(tx: Tx, turn: AuthoringTurn, proposal: Proposal, nowMs: number): Promise<void> {
   const row = await tx.authoringSessions.lock(turn.projectId, turn.authoringSessionId);
   if (row?.resource.activeTurnId !== turn.authoringTurnId) return;

@@ -171,7 +171,6 @@ export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions)
   return config;
 }
 
-/** Allows the steps of the schema to take longer than other statements. */
 export const buildMigrationConfig = (config: ClientConfig, options: PostgresOptions): ClientConfig => ({
   ...config,
   statement_timeout: options.migrationTimeoutMs,
