@@ -40,9 +40,10 @@ export const buildInTotoStatement = <P>(
 const manifestName = z.literal(BUNDLE_MANIFEST);
 
 /** Closed, although in-toto requires open: an unknown signed member could be a restriction that would be ignored. */
-const buildStatementSchema = <P extends z.ZodMiniType>(
+export const buildStatementSchema = <P extends z.ZodMiniType>(
   predicate: P,
   name: z.ZodMiniType<string> = manifestName,
+  predicateType: z.ZodMiniType<string> = z.string(),
 ) =>
   z.strictObject({
     _type: z.literal(STATEMENT_TYPE),
@@ -52,7 +53,7 @@ const buildStatementSchema = <P extends z.ZodMiniType>(
         digest: z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
       }),
     ]),
-    predicateType: z.string(),
+    predicateType,
     predicate,
   });
 
@@ -105,13 +106,17 @@ function read<P extends Ours>(
   return statement.predicate;
 }
 
+/** @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED` */
+export function requireInToto({ payloadType }: Pick<Content, 'payloadType'>): void {
+  if (payloadType === IN_TOTO_PAYLOAD_TYPE) return;
+  const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
+  throw statementError('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
+}
+
 /** The payload as JSON, and as an in-toto statement with any predicate. */
-function openStatement({ payloadType, payload }: Content) {
-  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
-    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-    throw statementError('dsse.PAYLOAD_TYPE_UNSUPPORTED', '/payloadType', message);
-  }
-  const value = parseJson(payload);
+function openStatement(envelope: Content) {
+  requireInToto(envelope);
+  const value = parseJson(envelope.payload);
   return { value, open: typeDocument(value, { schema: openSchema, code: 'dsse.STATEMENT_INVALID' }) };
 }
 

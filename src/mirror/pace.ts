@@ -67,9 +67,9 @@ export function createPacer(options: PacerOptions = {}): Pacer {
   const { concurrency = CONCURRENCY, bytesPerSecond, now = Date.now, sleep = sleepFor } = options;
   if (bytesPerSecond !== undefined && !(bytesPerSecond > 0))
     throw new TypeError('bytesPerSecond is not more than 0');
-  const window = new CongestionWindow(concurrency);
-  const bucket = bytesPerSecond === undefined ? undefined : new TokenBucket(bytesPerSecond, now);
-  const slots = new Slots(window);
+  const window = createCongestionWindow(concurrency);
+  const bucket = bytesPerSecond === undefined ? undefined : createTokenBucket(bytesPerSecond, now);
+  const slots = createSlots(window);
   const pause = createPause(now, sleep);
 
   const attempts = (): Pace => {
@@ -129,44 +129,40 @@ function createPause(now: () => number, sleep: Sleep) {
   };
 }
 
-class Slots {
-  private readonly window: CongestionWindow;
-  private readonly queue = new Set<() => void>();
-  private taken = 0;
-
-  constructor(window: CongestionWindow) {
-    this.window = window;
-  }
-
-  async take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.taken < this.window.size) {
-      this.taken++;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const end = (): void => {
-        this.queue.delete(go);
-        reject(signal.reason);
-      };
-      const go = (): void => {
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      this.queue.add(go);
-      signal.addEventListener('abort', end, { once: true });
-    });
-  }
-
-  give(): void {
-    this.taken--;
-    for (const go of this.queue) {
-      if (this.taken >= this.window.size) return;
-      this.taken++;
-      this.queue.delete(go);
-      go();
-    }
-  }
+/** The places of files in progress, of which the window allows so many. */
+function createSlots(window: CongestionWindow) {
+  const queue = new Set<() => void>();
+  let taken = 0;
+  return {
+    async take(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted();
+      if (taken < window.size) {
+        taken++;
+        return;
+      }
+      await new Promise<void>((resolve, reject) => {
+        const end = (): void => {
+          queue.delete(go);
+          reject(signal.reason);
+        };
+        const go = (): void => {
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        queue.add(go);
+        signal.addEventListener('abort', end, { once: true });
+      });
+    },
+    give(): void {
+      taken--;
+      for (const go of queue) {
+        if (taken >= window.size) return;
+        taken++;
+        queue.delete(go);
+        go();
+      }
+    },
+  };
 }
 
 const isOverload = (failure: unknown): boolean => {
@@ -182,30 +178,22 @@ const BURST_SECONDS = 0.25;
  * Limits a flow of bytes. Received bytes are taken from the bucket even if it has fewer, and the caller waits until the
  * debt is paid. Over any time, the flow is at most the rate, one burst and the last chunk.
  */
-export class TokenBucket {
-  private readonly bytesPerMs: number;
-  private readonly burst: number;
-  private readonly now: () => number;
-  private tokens: number;
-  private atMs: number;
-
-  constructor(bytesPerSecond: number, now: () => number) {
-    this.bytesPerMs = bytesPerSecond / 1000;
-    this.burst = bytesPerSecond * BURST_SECONDS;
-    this.now = now;
-    this.tokens = this.burst;
-    this.atMs = now();
-  }
-
-  /** Takes received bytes, and returns the milliseconds to wait before more are read. */
-  take(bytes: number): number {
-    const nowMs = this.now();
-    // A clock that was set back adds nothing and removes nothing.
-    const passedMs = Math.max(0, nowMs - this.atMs);
-    this.atMs = nowMs;
-    this.tokens = Math.min(this.burst, this.tokens + passedMs * this.bytesPerMs) - bytes;
-    return this.tokens >= 0 ? 0 : Math.ceil(-this.tokens / this.bytesPerMs);
-  }
+export function createTokenBucket(bytesPerSecond: number, now: () => number) {
+  const bytesPerMs = bytesPerSecond / 1000;
+  const burst = bytesPerSecond * BURST_SECONDS;
+  let tokens = burst;
+  let atMs = now();
+  return {
+    /** Takes received bytes, and returns the milliseconds to wait before more are read. */
+    take(bytes: number): number {
+      const nowMs = now();
+      // A clock that was set back adds nothing and removes nothing.
+      const passedMs = Math.max(0, nowMs - atMs);
+      atMs = nowMs;
+      tokens = Math.min(burst, tokens + passedMs * bytesPerMs) - bytes;
+      return tokens >= 0 ? 0 : Math.ceil(-tokens / bytesPerMs);
+    },
+  };
 }
 
 /**
@@ -216,28 +204,25 @@ export class TokenBucket {
  * Many transfers notice one overload. An attempt therefore notes the `epoch` in which it started, and only the first
  * failure of an epoch halves the window.
  */
-export class CongestionWindow {
-  private readonly most: number;
-  private width: number;
-  epoch = 0;
-
-  constructor(most: number) {
-    this.most = most;
-    this.width = most;
-  }
-
-  /** Transfers allowed at the same time; 1 to `most`. */
-  get size(): number {
-    return Math.max(1, Math.floor(this.width));
-  }
-
-  succeeded(): void {
-    this.width = Math.min(this.most, this.width + 1 / this.width);
-  }
-
-  overloaded(epoch: number): void {
-    if (epoch !== this.epoch) return;
-    this.epoch++;
-    this.width = Math.max(1, this.width / 2);
-  }
+export function createCongestionWindow(most: number) {
+  let width = most;
+  let epoch = 0;
+  return {
+    get epoch(): number {
+      return epoch;
+    },
+    /** Transfers allowed at the same time; 1 to `most`. */
+    get size(): number {
+      return Math.max(1, Math.floor(width));
+    },
+    succeeded(): void {
+      width = Math.min(most, width + 1 / width);
+    },
+    overloaded(since: number): void {
+      if (since !== epoch) return;
+      epoch++;
+      width = Math.max(1, width / 2);
+    },
+  };
 }
+type CongestionWindow = ReturnType<typeof createCongestionWindow>;

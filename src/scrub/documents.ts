@@ -10,7 +10,8 @@ import { compareChecksums } from '../verify/export/mirror-files.ts';
 import { finding, type FindingDetail, findingsOf } from '../verify/finding.ts';
 import { verifyReceipts } from '../verify/receipts/receipts.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { toFaults, ifReadable, type ScrubFault } from './result.ts';
+import { toFaults, ifReadable } from './result.ts';
+import type { ScrubFault } from '../report/many/scrubs.ts';
 
 export type Documents = {
   /** The mirror when they were read. */

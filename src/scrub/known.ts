@@ -2,7 +2,8 @@ import { digestStream } from '../bytes/hash.ts';
 import { streamAccess } from '../bytes/random-access.ts';
 import { acknowledgedKey } from '../mirror/inventory.ts';
 import type { ScrubPlace, ScrubView } from './options.ts';
-import { ifReadable, type ScrubFault } from './result.ts';
+import { ifReadable } from './result.ts';
+import type { ScrubFault } from '../report/many/scrubs.ts';
 
 /**
  * Describes what is seen in place of a file: the digest of its bytes, `missing` or `unreadable`. A fault that was

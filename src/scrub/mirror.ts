@@ -6,14 +6,8 @@ import { isEvidence } from '../verify/export/mirror-files.ts';
 import { compareEntry, type Known, NEVER, shortDigest } from './journal.ts';
 import { markKnown } from './known.ts';
 import { readScrub, type Scrub, type ScrubOptions, type ScrubPlace, type ScrubView } from './options.ts';
-import {
-  decideOutcome,
-  ifReadable,
-  missingFinding,
-  toFaults,
-  type MirrorScrub,
-  type ScrubFault,
-} from './result.ts';
+import { decideOutcome, ifReadable, missingFinding, toFaults } from './result.ts';
+import type { MirrorScrub, ScrubFault } from '../report/many/scrubs.ts';
 import { readMirror } from './visit.ts';
 
 /**

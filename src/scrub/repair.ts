@@ -9,7 +9,8 @@ import type { MirrorClient } from '../mirror/replica.ts';
 import { mirrorExport } from '../mirror/mirror.ts';
 import { checkAgain } from './mirror.ts';
 import type { ScrubOptions, ScrubPlace } from './options.ts';
-import { decideOutcome, type MirrorScrub, type ScrubFault } from './result.ts';
+import { decideOutcome } from './result.ts';
+import type { MirrorScrub, ScrubFault } from '../report/many/scrubs.ts';
 import { decideIdentity, type Identity } from './identity.ts';
 
 export type RepairOptions = ScrubOptions & {

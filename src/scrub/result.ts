@@ -1,42 +1,10 @@
 import { defined } from '../bytes/arguments.ts';
-import type { Code } from '../codes/catalogue.ts';
 import { codeFacts } from '../codes/facts.ts';
 import { DrillproofError } from '../errors.ts';
-import type { Acknowledgement } from '../mirror/inventory.ts';
 import { finding } from '../verify/finding.ts';
+import type { MirrorScrub, ScrubFault } from '../report/many/scrubs.ts';
 import type { Finding } from '../verify/report.ts';
 import { EXPORT_MANIFEST } from '../evidence/export/pack-export.ts';
-
-/** An `unreadable` file could be right or wrong. */
-export type ScrubFault = {
-  readonly path: string;
-  readonly found: 'damaged' | 'missing' | 'unreadable' | 'extra';
-  readonly code: Code;
-  readonly message: string;
-  /** The digest or value that it should have, if one is known. */
-  readonly expected?: string;
-  /** Who accepted it, if exactly this was acknowledged. It then fails nothing. */
-  readonly acknowledged?: Pick<Acknowledgement, 'by' | 'reason' | 'atMs'>;
-  /** The result of a repair; absent if none was requested. */
-  readonly repair?: 'repaired' | { readonly code: Code; readonly message: string };
-};
-
-/** The result of the scrub of one mirror. Sizes are bytes. */
-export type MirrorScrub = {
-  readonly name: string;
-  readonly evidenceExportId?: string;
-  readonly manifestDigest?: string;
-  /** `unread` if no fault was found but the time ended; `good` if all files were read, now or recently enough. */
-  readonly outcome: 'good' | 'damaged' | 'unreadable' | 'unread';
-  /** Files of the mirror: those read now, those skipped as read recently, and those that are due and were not read. */
-  readonly files: number;
-  readonly read: number;
-  readonly readBytes: number;
-  readonly recent: number;
-  readonly unread: number;
-  readonly unreadBytes: number;
-  readonly faults: readonly ScrubFault[];
-};
 
 const FOUND: Readonly<Partial<Record<Finding['class'], ScrubFault['found']>>> = {
   missing: 'missing',

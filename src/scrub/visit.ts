@@ -13,7 +13,8 @@ import { readDocuments } from './documents.ts';
 import { isEvidence } from '../verify/export/mirror-files.ts';
 import type { Known } from './journal.ts';
 import type { Scrub, ScrubPlace, ScrubView } from './options.ts';
-import { checkName, decideOutcome, toFaults, type MirrorScrub, type ScrubFault } from './result.ts';
+import { checkName, decideOutcome, toFaults } from './result.ts';
+import type { MirrorScrub, ScrubFault } from '../report/many/scrubs.ts';
 import { markKnown } from './known.ts';
 
 /** One pass over a mirror. */

@@ -104,6 +104,12 @@ const timestamps = z.readonly(
   ),
 );
 
+const signing = {
+  signer: optionalMember(signer),
+  signers: optionalMember(z.readonly(z.array(signingKey))),
+  timestamps: optionalMember(timestamps, 'tokens that were given with it'),
+};
+
 const coverage = z
   .strictObject({
     totalBytes: count,
@@ -166,9 +172,7 @@ export const attestationReportSchema = describing<AttestationReport>()(
     verdict: z.enum(['valid', 'not_checked', 'invalid']),
     asOfMs: atMs,
     trust: optionalMember(trust),
-    signer: optionalMember(signer),
-    signers: optionalMember(z.readonly(z.array(signingKey))),
-    timestamps: optionalMember(timestamps, 'tokens that were given with it'),
+    ...signing,
     ...ledger,
   }),
 );
@@ -197,9 +201,7 @@ export const bundleReportSchema = describing<BundleReport>()(
     evidenceBytes: optionalMember(count),
     signed: optionalMember(z.boolean()),
     provenance: z.enum(['attested', 'claimed', 'user_produced']),
-    signer: optionalMember(signer),
-    signers: optionalMember(z.readonly(z.array(signingKey))),
-    timestamps: optionalMember(timestamps, 'tokens that were given with it'),
+    ...signing,
     reproduction: optionalMember(reproductionSchema, 'what the statement pins; attested when provenance is'),
     outcome: optionalMember(outcome, 'facts that the run result states; verification does not check them'),
     ...ledger,
@@ -234,9 +236,7 @@ export const exportReportSchema = describing<ExportReport>()(
     window: optionalMember(z.strictObject({ fromAtMs: atMs, throughAtMs: atMs })),
     manifestDigest: optionalMember(digest),
     trust: optionalMember(trust),
-    signer: optionalMember(signer),
-    signers: optionalMember(z.readonly(z.array(signingKey))),
-    timestamps: optionalMember(timestamps, 'tokens that were given with it'),
+    ...signing,
     ...ledger,
     parts: z.readonly(z.array(bundleReportSchema)),
     localReports: z.readonly(z.array(localReportReportSchema)),

@@ -200,10 +200,49 @@ export interface Run {
   readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
 }
 
-/** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
-export interface AttestationReport {
+/** The steps of a verification, and what they found. */
+interface Results {
+  /** Every step, in order. */
+  readonly checks: readonly Check[];
+  /** Every problem and remark, in order. */
+  readonly findings: readonly Finding[];
+}
+
+/** What all reports have that can be read from a file. */
+interface Versioned {
   /** Always 1; a later form of the report has another number. */
   readonly schemaVersion: 1;
+}
+
+/** A verification under a trust store. */
+interface Verification extends Versioned, Results {
+  /** The time of the verification, as the caller gave it, in ms since 1970. */
+  readonly asOfMs: number;
+  /** Absent if none was given. */
+  readonly trust?: TrustUsed;
+  /** The key that the statement names; absent unless it is trusted and signed it. */
+  readonly signer?: SignedBy;
+  /**
+   * Every trusted key that signed: first in the attestation, then in envelopes from the caller. Absent in reports on exports
+   * of earlier releases.
+   */
+  readonly signers?: readonly SigningKey[];
+  /** Timestamp tokens that were given with it; absent if there were none. */
+  readonly timestamps?: readonly Timestamp[];
+}
+
+/** A verification of the bytes of evidence. */
+interface EvidenceVerification extends Verification {
+  /** How much was read. */
+  readonly depth: Depth;
+  /** How many bytes a digest or a signature covers; of an export, parts included. */
+  readonly coverage: Coverage;
+  /** Set by the command only. */
+  readonly run?: Run;
+}
+
+/** The report of `verifyAttestation` and `verifyDsse`: the verdict on a statement without its evidence (formats §4). */
+export interface AttestationReport extends Verification {
   /** Always `attestation`. */
   readonly kind: 'attestation';
   /**
@@ -211,36 +250,14 @@ export interface AttestationReport {
    * alone is never `verified`.
    */
   readonly verdict: 'valid' | 'not_checked' | 'invalid';
-  /** The time of the verification, as the caller gave it, in ms since 1970. */
-  readonly asOfMs: number;
-  /** Absent if none was given. */
-  readonly trust?: TrustUsed;
-  /** Absent unless a trusted key signed it. */
-  readonly signer?: SignedBy;
-  /** Every trusted key that signed an envelope, if it is valid. */
-  readonly signers?: readonly SigningKey[];
-  /** Timestamp tokens that were given with it; absent if there were none. */
-  readonly timestamps?: readonly Timestamp[];
-  /** Every step, in order. */
-  readonly checks: readonly Check[];
-  /** Every problem and remark, in order. */
-  readonly findings: readonly Finding[];
 }
 
 /** The report of `verifyPart`: the verdict on one bundle, who signed it, each check, and each finding (formats §4). */
-export interface BundleReport {
-  /** Always 1; a later form of the report has another number. */
-  readonly schemaVersion: 1;
+export interface BundleReport extends EvidenceVerification {
   /** Always `bundle`. */
   readonly kind: 'bundle';
   /** The result (formats §4). */
   readonly verdict: Verdict;
-  /** How much was read. */
-  readonly depth: Depth;
-  /** The time of the verification, as the caller gave it, in ms since 1970. */
-  readonly asOfMs: number;
-  /** Absent if none was given. */
-  readonly trust?: TrustUsed;
   /** The id in the manifest, or in the row of the export if there is no readable manifest. */
   readonly evidenceBundleId?: string;
   /** The organization in the manifest. */
@@ -270,28 +287,14 @@ export interface BundleReport {
 
   /** `attested`: a trusted key signed it. `claimed`: unsigned, or no trusted signature. */
   readonly provenance: 'attested' | 'claimed' | 'user_produced';
-  /** The key that the statement names; absent unless it is trusted and signed it. */
-  readonly signer?: SignedBy;
-  /** Every trusted key that signed it: first in the attestation, then in envelopes from the caller. */
-  readonly signers?: readonly SigningKey[];
-  /** Timestamp tokens that were given with it; absent if there were none. */
-  readonly timestamps?: readonly Timestamp[];
   /** What the statement pins for a rerun; attested if `provenance` is. */
   readonly reproduction?: Reproduction;
   /** Facts that the run result states; verification does not check them. */
   readonly outcome?: Outcome;
-  /** Every step, in order. */
-  readonly checks: readonly Check[];
-  /** Every problem and remark, in order. */
-  readonly findings: readonly Finding[];
-  /** How many bytes a digest or a signature covers. */
-  readonly coverage: Coverage;
-  /** Set by the command only. */
-  readonly run?: Run;
 }
 
 /** The report on one local report of an export: `intact` at best, because no key attests it (formats §4). */
-export interface LocalReportReport {
+export interface LocalReportReport extends Results {
   /** Always `local-report`. */
   readonly kind: 'local-report';
   /** Never `verified`. */
@@ -306,26 +309,19 @@ export interface LocalReportReport {
   readonly provenance: 'user_produced';
   /** Always `unattested`. */
   readonly trust: 'unattested';
-  /** Every step, in order. */
-  readonly checks: readonly Check[];
-  /** Every problem and remark, in order. */
-  readonly findings: readonly Finding[];
 }
 
-/** The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). */
-export interface ExportReport {
-  /** Always 1; a later form of the report has another number. */
-  readonly schemaVersion: 1;
+/**
+ * The report of `verifyExport`: the verdict on an export, and on each part and each local report (formats §4). Its checks and
+ * findings are about the export itself; `allFindings` has those of its parts, too.
+ */
+export interface ExportReport extends EvidenceVerification {
   /** Always `export`. */
   readonly kind: 'export';
   /** The result: that of the worst bundle, or worse (formats §4). */
   readonly verdict: Verdict;
   /** Whether bundles can be missing without a trace. */
   readonly completeness: Completeness;
-  /** How much was read. */
-  readonly depth: Depth;
-  /** The time of the verification, as the caller gave it, in ms since 1970. */
-  readonly asOfMs: number;
   /** The id in the manifest. */
   readonly evidenceExportId?: string;
   /** The organization in the manifest. */
@@ -334,34 +330,16 @@ export interface ExportReport {
   readonly window?: { readonly fromAtMs: number; readonly throughAtMs: number };
   /** SHA-256 of the manifest of the export. */
   readonly manifestDigest?: Digest;
-  /** Absent if none was given. */
-  readonly trust?: TrustUsed;
-  /** The signer of the list, if a trusted key signed it. */
-  readonly signer?: SignedBy;
-  /** Every trusted key that signed the list; absent in reports of earlier releases. */
-  readonly signers?: readonly SigningKey[];
-  /** Timestamp tokens that were given with it; absent if there were none. */
-  readonly timestamps?: readonly Timestamp[];
-  /** The steps for the export itself; each part and local report has its own. */
-  readonly checks: readonly Check[];
-  /** The problems and remarks about the export itself; `allFindings` has those of the parts, too. */
-  readonly findings: readonly Finding[];
   /** One report for each part that the manifest lists, in its order. */
   readonly parts: readonly BundleReport[];
   /** One report for each local report that the manifest lists, in its order. */
   readonly localReports: readonly LocalReportReport[];
-  /** How many bytes a digest or a signature covers, parts included. */
-  readonly coverage: Coverage;
   /** Members of `export.json` that nothing signs. Absent in reports of earlier releases, and if it could not be read. */
   readonly claims?: readonly ExportClaim[];
-  /** Set by the command only. */
-  readonly run?: Run;
 }
 
 /** The report of `verifyToolSource`: the verdict on the JavaScript of one tool (formats §4). */
-export interface ToolSourceReport {
-  /** Always 1; a later form of the report has another number. */
-  readonly schemaVersion: 1;
+export interface ToolSourceReport extends Versioned, Results {
   /** Always `tool-source`. */
   readonly kind: 'tool-source';
   /** `verified` if a lock that the caller trusts names these bytes, `intact` if they only match themselves. */
@@ -372,10 +350,6 @@ export interface ToolSourceReport {
   readonly buildHash?: string;
   /** SHA-256 of the source, if it could be read. */
   readonly artifactHash?: string;
-  /** Every step, in order. */
-  readonly checks: readonly Check[];
-  /** Every problem and remark, in order. */
-  readonly findings: readonly Finding[];
 }
 
 /** A receipt at the end of a chain. */
@@ -411,9 +385,7 @@ export interface ReceiptLine {
 }
 
 /** The report of `verifyReceipts` on the chain of receipts of one mirror (formats §1, Receipts). */
-export interface ReceiptsReport {
-  /** Always 1; a later form of the report has another number. */
-  readonly schemaVersion: 1;
+export interface ReceiptsReport extends Versioned {
   /** Always `receipts`. */
   readonly kind: 'receipts';
   /** `sound`: no error. `broken`: an error. `unread`: something could not be read. `none`: no receipt. */

@@ -37,12 +37,16 @@ export type VerifyAttestationOptions = Pick<
   readonly organizationId?: string;
 };
 
-const ATTESTATION_OPTIONS: MembersOf<VerifyAttestationOptions> = {
+/** The options of every verification of a statement. */
+export const STATEMENT_OPTIONS = {
   asOfMs: VERIFY_OPTIONS.asOfMs,
   trust: VERIFY_OPTIONS.trust,
   predicateTypes: VERIFY_OPTIONS.predicateTypes,
   secondOpinion: VERIFY_OPTIONS.secondOpinion,
   timestamps: VERIFY_OPTIONS.timestamps,
+};
+const ATTESTATION_OPTIONS: MembersOf<VerifyAttestationOptions> = {
+  ...STATEMENT_OPTIONS,
   manifestDigest: optional(TEXT),
   projectId: optional(TEXT),
   organizationId: optional(TEXT),

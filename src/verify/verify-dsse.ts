@@ -12,7 +12,7 @@ import type { ExportStatement, Statement } from '../evidence/bundle/attestation.
 import { parseBundleManifest } from '../evidence/bundle/manifest.ts';
 import { parseExportManifest } from '../evidence/export/manifest.ts';
 import { readDsseStatement, readExportDsseStatement } from '../evidence/in-toto.ts';
-import { buildAttestationReport } from './verify-attestation.ts';
+import { buildAttestationReport, STATEMENT_OPTIONS } from './verify-attestation.ts';
 import { NOTHING, joinSteps, noteFindings, type StepOf } from './step.ts';
 import {
   describeBundleEnvelope,
@@ -42,11 +42,7 @@ export type VerifyDsseOptions = Pick<
 };
 
 const DSSE_OPTIONS: MembersOf<VerifyDsseOptions> = {
-  asOfMs: VERIFY_OPTIONS.asOfMs,
-  trust: VERIFY_OPTIONS.trust,
-  predicateTypes: VERIFY_OPTIONS.predicateTypes,
-  secondOpinion: VERIFY_OPTIONS.secondOpinion,
-  timestamps: VERIFY_OPTIONS.timestamps,
+  ...STATEMENT_OPTIONS,
   limits: VERIFY_OPTIONS.limits,
   purpose: optional(oneOf(['evidence', 'export'])),
   manifest: optional(BYTES),

@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HttpStatusError } from '../../src/client/http/errors.ts';
 import { TransportError } from '../../src/errors.ts';
-import { CongestionWindow, createPacer, TokenBucket } from '../../src/mirror/pace.ts';
+import { createCongestionWindow, createPacer, createTokenBucket } from '../../src/mirror/pace.ts';
 import { forAll } from '../support/property.ts';
 import { makeClock } from './make.ts';
 
 const never = new AbortController().signal;
 
 it('the window of concurrency starts wide, halves on overload, and grows by about one for each round', () => {
-  const window = new CongestionWindow(8);
+  const window = createCongestionWindow(8);
   expect(window.size).toBe(8);
   window.overloaded(window.epoch);
   expect(window.size).toBe(4);
@@ -20,7 +20,7 @@ it('the window of concurrency starts wide, halves on overload, and grows by abou
 });
 
 it('the window of concurrency is halved once by all transfers that notice one overload', () => {
-  const window = new CongestionWindow(64);
+  const window = createCongestionWindow(64);
   const { epoch } = window;
   for (let i = 0; i < 64; i++) window.overloaded(epoch);
   expect(window.size).toBe(32);
@@ -29,7 +29,7 @@ it('the window of concurrency is halved once by all transfers that notice one ov
 it('the window of concurrency stays between 1 and the requested size, whatever happens', () => {
   const step = fc.constantFrom('success', 'overload', 'stale');
   forAll(100, [fc.integer({ min: 1, max: 64 }), fc.array(step, { maxLength: 300 })], (most, steps) => {
-    const window = new CongestionWindow(most);
+    const window = createCongestionWindow(most);
     for (const event of steps) {
       const before = window.size;
       if (event === 'success') window.succeeded();
@@ -47,7 +47,7 @@ it('the bucket of a bandwidth limit passes at most the rate, one burst and the l
   forAll(100, [fc.integer({ min: 1, max: 1_000_000 }), flow], (rate, steps) => {
     let nowMs = 0;
     let passed = 0;
-    const bucket = new TokenBucket(rate, () => nowMs);
+    const bucket = createTokenBucket(rate, () => nowMs);
     for (const [bytes, idleMs] of steps) {
       nowMs += idleMs;
       const bound = (rate * nowMs) / 1000 + rate / 4;
@@ -60,7 +60,7 @@ it('the bucket of a bandwidth limit passes at most the rate, one burst and the l
 
 it('the bucket of a bandwidth limit never waits longer than the debt if the clock is set back', () => {
   let nowMs = 1_000_000;
-  const bucket = new TokenBucket(1000, () => nowMs);
+  const bucket = createTokenBucket(1000, () => nowMs);
   bucket.take(250);
   nowMs = 0;
   expect(bucket.take(1000)).toBe(1000);

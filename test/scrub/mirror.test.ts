@@ -4,7 +4,7 @@ import { memorySource, type EvidenceSource, type SourceFile } from '../../src/ev
 import type { LogFile } from '../../src/mirror/inventory.ts';
 import { openJournal } from '../../src/scrub/journal.ts';
 import { scrubMany, scrubMirror } from '../../src/scrub/mirror.ts';
-import type { MirrorScrub } from '../../src/scrub/result.ts';
+import type { MirrorScrub } from '../../src/report/many/scrubs.ts';
 import type { ScrubOptions, ScrubPlace, ScrubView } from '../../src/scrub/options.ts';
 import { DrillproofError } from '../../src/errors.ts';
 import { faultyAccess, flipBit, makeExport, NOW } from '../support/evidence.ts';

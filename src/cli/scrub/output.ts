@@ -7,7 +7,7 @@ import type { ReportFormat } from '../../report/text/text.ts';
 import type { ScrubReport } from '../../report/many/scrubs.ts';
 import { stableJson } from '../../report/json.ts';
 import type { ScrubArchive } from '../../node/scrub-archive.ts';
-import type { MirrorScrub } from '../../scrub/result.ts';
+import type { MirrorScrub } from '../../report/many/scrubs.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import type { SignText } from '../shared/input/signing.ts';

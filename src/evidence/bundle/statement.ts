@@ -58,20 +58,24 @@ export function listBrokenBindings({
 function compareResult(subject: Statement['subject'], result: RunResult): Comparison[] {
   const { reproduction } = subject;
   const { identity } = result;
+  const hashes = ['stateHash', 'evidenceHash', 'trajectoryHash'] as const;
   return [
-    ['result.stateHash', subject.stateHash, result.stateHash],
-    ['result.evidenceHash', subject.evidenceHash, result.evidenceHash],
-    ['result.trajectoryHash', subject.trajectoryHash, result.trajectoryHash],
+    ...hashes.map((name) => [`result.${name}`, subject[name], result[name]] as const),
     ['result.identity.runId', subject.runId, identity.runId],
-    ['reproduction.drillId', reproduction.drillId, identity.drillId],
-    ['reproduction.targetId', reproduction.targetId, identity.targetId],
-    ['reproduction.buildHash', reproduction.buildHash, identity.buildHash],
-    ['reproduction.packageLockHash', reproduction.packageLockHash, identity.packageLockHash],
-    ['reproduction.seed', reproduction.seed, identity.seed],
-    ['reproduction.scenarioId', reproduction.scenarioId, identity.scenarioId],
-    ['reproduction.setupHash', reproduction.setupHash, identity.setupHash],
+    ...REPEATED.map((name) => [`reproduction.${name}`, reproduction[name], identity[name]] as const),
   ];
 }
+
+/** The values of the identity of a run that its reproduction has under the same names. */
+const REPEATED = [
+  'drillId',
+  'targetId',
+  'buildHash',
+  'packageLockHash',
+  'seed',
+  'scenarioId',
+  'setupHash',
+] as const;
 
 /** A rerun has the counters of the original run in its reproduction, so they are not compared. */
 const compareCounters = ({ reproduction }: Statement['subject'], { identity }: RunResult): Comparison[] => [

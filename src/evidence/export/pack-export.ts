@@ -183,20 +183,14 @@ function buildResource(
   manifestDigest: Digest,
   manifestBytes: number,
 ): EvidenceExport {
-  const { parts, localReports } = manifest;
+  const { kind: _kind, parts, localReports, ...shared } = manifest;
   const reports = localReports.length === 0 ? undefined : localReports.length;
   return typeDocument(
     {
-      schemaVersion: 1,
-      evidenceExportId: manifest.evidenceExportId,
-      organizationId: manifest.organizationId,
-      scope: manifest.scope,
+      ...shared,
       operationId: input.operationId,
       state: 'available',
       requestedBy: input.requestedBy,
-      fromAtMs: manifest.fromAtMs,
-      throughAtMs: manifest.throughAtMs,
-      selectionDigest: manifest.selectionDigest,
       bundleCount: parts.length,
       completedBundleCount: parts.length,
       sourceBytes: sumBytes([

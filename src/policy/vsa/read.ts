@@ -5,7 +5,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { optionalMember, textSchema } from '../../contract/scalars.ts';
 import { DrillproofError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { requireInToto } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
 import { parameterTextsSchema } from '../document/parameters.ts';
@@ -162,15 +162,9 @@ const listManifests = ({ inputAttestations }: z.infer<typeof predicateSchema>): 
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `attestation.PREDICATE_UNSUPPORTED`, `vsa.INVALID` with every
  *   broken rule in `details.issues`, and what `parseJson` throws
  */
-export function readSummary({
-  payloadType,
-  payload,
-}: Pick<DsseEnvelope, 'payloadType' | 'payload'>): Summary {
-  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) {
-    const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-    throw new DrillproofError('dsse.PAYLOAD_TYPE_UNSUPPORTED', message, { path: '/payloadType' });
-  }
-  const value = parseJson(payload);
+export function readSummary(envelope: Pick<DsseEnvelope, 'payloadType' | 'payload'>): Summary {
+  requireInToto(envelope);
+  const value = parseJson(envelope.payload);
   const { predicateType } = typeDocument(value, { schema: headSchema, code: 'vsa.INVALID' });
   if (predicateType !== VSA_PREDICATE_TYPE) {
     const message = `the predicate is of type ${JSON.stringify(predicateType)}, not ${VSA_PREDICATE_TYPE}`;

@@ -7,7 +7,6 @@ import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { type DsseEnvelope, signDsse } from '../../trust/dsse.ts';
 import { SIGNER, type Signer } from '../../trust/key/signer.ts';
 import type { Decision, EvaluatedInput } from '../decision.ts';
-import type { RunCount } from '../facts.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
 export const VSA_PREDICATE_TYPE = 'https://slsa.dev/verification_summary/v1';
@@ -23,35 +22,6 @@ export const PARAMETERS_FIELD = 'urn:drillproof:vsa:parameters';
 
 /** The runs, with which a later gate can compare its own. */
 export const RUNS_FIELD = 'urn:drillproof:vsa:runs';
-
-export type Annotations = {
-  readonly [PARAMETERS_FIELD]: Readonly<Record<string, string>>;
-  readonly [RUNS_FIELD]: readonly RunCount[];
-  readonly [TRUST_STORE_FIELD]?: DigestSet;
-};
-
-type DigestSet = { readonly sha256: string };
-
-/** An in-toto Statement v1 with a verification summary. */
-export type SummaryStatement = {
-  readonly _type: 'https://in-toto.io/Statement/v1';
-  readonly subject: readonly {
-    readonly name: string;
-    readonly digest: DigestSet;
-    readonly annotations?: Annotations;
-  }[];
-  readonly predicateType: typeof VSA_PREDICATE_TYPE;
-  readonly predicate: {
-    readonly verifier: { readonly id: string; readonly version: Readonly<Record<string, string>> };
-    readonly timeVerified: string;
-    readonly resourceUri: string;
-    readonly policy: { readonly uri: string; readonly digest: DigestSet };
-    readonly inputAttestations: readonly { readonly uri: string; readonly digest: DigestSet }[];
-    readonly verificationResult: 'PASSED' | 'FAILED';
-    readonly verifiedLevels: readonly string[];
-    readonly slsaVersion: '1.1';
-  };
-};
 
 /** The beginning of the URIs that name envelopes among the inputs. */
 export const ENVELOPE_URI = 'urn:drillproof:dsse:';
@@ -96,11 +66,17 @@ const SIGNERS = {
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
   checkArguments({ decision: DECISION, options: SUMMARIZE_OPTIONS }, { decision, options });
-  const { verifierId, version, resourceUri } = options;
+  const { verifierId, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
     if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is not a URI with a scheme`);
+  return decision.answer === 'could_not_tell' ? undefined : buildStatement(decision, options);
+}
+
+/** An in-toto Statement v1 with a verification summary. */
+export type SummaryStatement = ReturnType<typeof buildStatement>;
+
+function buildStatement(decision: Decision, { verifierId, version, resourceUri }: SummarizeOptions) {
   const { answer, policy, trust, asOfMs, artifact, runs } = decision;
-  if (answer === 'could_not_tell') return undefined;
   const subjects = subjectsOf(decision.inputs);
   const passed = answer === 'yes';
   return {
@@ -135,11 +111,11 @@ export function summarize(decision: Decision, options: SummarizeOptions): Summar
           digest: digestSet(digest),
         })),
       ],
-      verificationResult: passed ? 'PASSED' : 'FAILED',
+      verificationResult: passed ? ('PASSED' as const) : ('FAILED' as const),
       verifiedLevels: [passed ? VERIFIED_LEVEL : 'FAILED'],
       slsaVersion: '1.1',
     },
-  };
+  } as const;
 }
 
 /** RFC 3339 in UTC (in-toto, Timestamp). */
@@ -172,7 +148,9 @@ function subjectsOf(inputs: readonly EvaluatedInput[]): readonly Subject[] {
 const listEnvelopes = (inputs: readonly EvaluatedInput[]): readonly Digest[] =>
   [...new Set(inputs.flatMap(({ envelopes = [] }) => envelopes))].toSorted(compareUtf8);
 
-const digestSet = (digest: Digest): DigestSet => ({ sha256: digest.slice('sha256:'.length) });
+const digestSet = (digest: Digest): { readonly sha256: string } => ({
+  sha256: digest.slice('sha256:'.length),
+});
 
 /** The resource of a summary without one: exactly these manifests. */
 export const resourceOf = (digests: readonly Digest[]): string =>

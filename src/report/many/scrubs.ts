@@ -3,8 +3,10 @@ import { countSchema as count } from '../../contract/scalars.ts';
 import { SEVERITIES } from '../../codes/entry.ts';
 import { codeSchema } from '../../verify/report-schema.ts';
 
+/** `unread` if no fault was found but the time ended; `good` if all files were read, now or recently enough. */
 const outcome = z.literal(['good', 'damaged', 'unreadable', 'unread']);
 const outcomes = z.strictObject({ good: count, damaged: count, unreadable: count, unread: count });
+/** Files of a mirror, and their bytes: those read now, those read recently, and those that are due and were not read. */
 const numbers = {
   files: count,
   read: count,
@@ -24,21 +26,29 @@ const scrubbedSchema = z.strictObject({
 
 const faultSchema = z.strictObject({
   path: z.string(),
+  /** An `unreadable` file could be right or wrong. */
   found: z.literal(['damaged', 'missing', 'unreadable', 'extra']),
   code: codeSchema,
   message: z.string(),
+  /** The digest or value that it should have, if one is known. */
   expected: z.exactOptional(z.string()),
+  /** If exactly this was acknowledged. It then fails nothing. */
   acknowledged: z.exactOptional(
     z
       .strictObject({ by: z.string(), reason: z.string(), atMs: count })
       .check(z.describe('who accepted exactly this damage')),
   ),
+  /** The result of a repair; absent if none was requested. */
   repair: z.exactOptional(
     z.union([z.literal('repaired'), z.strictObject({ code: codeSchema, message: z.string() })]),
   ),
 });
 
-export const mirrorScrubSchema = z.extend(scrubbedSchema, { faults: z.array(faultSchema) });
+export type ScrubFault = z.infer<typeof faultSchema>;
+
+export const mirrorScrubSchema = z.extend(scrubbedSchema, { faults: z.readonly(z.array(faultSchema)) });
+/** The result of the scrub of one mirror. */
+export type MirrorScrub = z.infer<typeof mirrorScrubSchema>;
 
 /** The product of `drillproof scrub`. */
 export const scrubSchema = z.strictObject({

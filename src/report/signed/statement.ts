@@ -3,7 +3,7 @@ import { canonicalBytes } from '../../bytes/json/canonical.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { type JsonValue, parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement } from '../../evidence/in-toto.ts';
+import { IN_TOTO_PAYLOAD_TYPE, buildInTotoStatement, requireInToto } from '../../evidence/in-toto.ts';
 import { typeDocument } from '../../evidence/document.ts';
 import { decisionSchema } from '../../policy/decision.ts';
 import { type DsseEnvelope, parseDsse, signDsse } from '../../trust/dsse.ts';
@@ -14,7 +14,6 @@ import {
   linkedMembers,
   linkedStatement,
   type LinkSigning,
-  requireInToto,
 } from '../../verify/signature/linked.ts';
 import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import { reportDiffSchema } from '../diff.ts';
@@ -83,8 +82,9 @@ export const parseSignedEnvelope = (bytes: Uint8Array): DsseEnvelope =>
  * @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED`, `report.SIGNED_INVALID`, `report.SUBJECT_MISMATCH`, and what
  *   `parseJson` throws
  */
-export function readSignedReport({ payloadType, payload }: DsseEnvelope): SignedReport {
-  requireInToto(payloadType);
+export function readSignedReport(envelope: DsseEnvelope): SignedReport {
+  requireInToto(envelope);
+  const { payload } = envelope;
   const { subject, predicate: content } = typeStatement(payload);
   const { schemaVersion: _version, ...signed } = content;
   const actual = digestOf(canonicalBytes(signed.report));

@@ -6,7 +6,7 @@ import { parseJson } from '../../bytes/json/parse.ts';
 import { atMsSchema, digestSchema, seedSchema, slugSchema } from '../../contract/scalars.ts';
 import { DrillproofError, LimitError } from '../../errors.ts';
 import { typeDocument } from '../../evidence/document.ts';
-import { buildInTotoStatement, IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { buildInTotoStatement, IN_TOTO_PAYLOAD_TYPE, requireInToto } from '../../evidence/in-toto.ts';
 import { type DsseEnvelope, encodeDsse, parseDsse, signDsse } from '../../trust/dsse.ts';
 import type { TrustStore } from '../../trust/store.ts';
 import { findingsOf } from '../finding.ts';
@@ -20,7 +20,6 @@ import {
   linkedMembers,
   linkedStatement,
   type LinkSigning,
-  requireInToto,
 } from '../signature/linked.ts';
 
 const CHALLENGE_PREDICATE_TYPE = 'urn:drillproof:attestation:challenge:v1';
@@ -156,9 +155,9 @@ export function readLastChallenge(bytes: Uint8Array): Challenge | undefined {
   return last && readChallenge(parseDsse(last.line));
 }
 
-function readChallenge({ payloadType, payload }: DsseEnvelope): Challenge {
-  requireInToto(payloadType);
-  return readPayload(payload);
+function readChallenge(envelope: DsseEnvelope): Challenge {
+  requireInToto(envelope);
+  return readPayload(envelope.payload);
 }
 
 type ReadLine = { readonly challenge?: Challenge; readonly findings: readonly Finding[] };

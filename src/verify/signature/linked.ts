@@ -4,8 +4,7 @@ import type { Digest } from '../../bytes/hash.ts';
 import { isoTime } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { optionalMember, atMsSchema, textSchema, typedDigestSchema } from '../../contract/scalars.ts';
-import { DrillproofError } from '../../errors.ts';
-import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
+import { buildStatementSchema } from '../../evidence/in-toto.ts';
 import type { DsseEnvelope } from '../../trust/dsse.ts';
 import type { Signer } from '../../trust/key/signer.ts';
 import type { TrustStore } from '../../trust/store.ts';
@@ -34,17 +33,7 @@ export const isLinked = z.refine<{ sequence: number; previous?: Digest }>(
 
 /** The in-toto statement around a document of a chain. */
 export const linkedStatement = <P extends z.ZodMiniType>(name: string, type: string, predicate: P) =>
-  z.strictObject({
-    _type: z.literal('https://in-toto.io/Statement/v1'),
-    subject: z.tuple([
-      z.strictObject({
-        name: z.literal(name),
-        digest: z.strictObject({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
-      }),
-    ]),
-    predicateType: z.literal(type),
-    predicate,
-  });
+  buildStatementSchema(predicate, z.literal(name), z.literal(type));
 
 /** A document of a chain. `digest` is the SHA-256 of its payload, which the next one names. */
 export type Linked = {
@@ -73,13 +62,6 @@ export const buildLink = ({ signer, issuer, issuedAtMs, previous }: LinkSigning)
     sequence: (previous?.sequence ?? 0) + 1,
     previous: previous?.digest,
   } as const);
-
-/** @throws DrillproofError `dsse.PAYLOAD_TYPE_UNSUPPORTED` */
-export function requireInToto(payloadType: string): void {
-  if (payloadType === IN_TOTO_PAYLOAD_TYPE) return;
-  const message = `the payload is of type ${JSON.stringify(payloadType)}, not ${IN_TOTO_PAYLOAD_TYPE}`;
-  throw new DrillproofError('dsse.PAYLOAD_TYPE_UNSUPPORTED', message, { path: '/payloadType' });
-}
 
 type SignatureContext = {
   readonly asOfMs: number;

@@ -8,7 +8,7 @@ import { mirrorExport } from '../../../src/mirror/mirror.ts';
 import { replicaClient } from '../../../src/mirror/replica.ts';
 import type { MirrorSink } from '../../../src/mirror/sink.ts';
 import { scrubMany } from '../../../src/scrub/mirror.ts';
-import type { MirrorScrub } from '../../../src/scrub/result.ts';
+import type { MirrorScrub } from '../../../src/report/many/scrubs.ts';
 import type { ScrubOptions } from '../../../src/scrub/options.ts';
 import { mirrorDirectory } from '../../../src/node/volume/mirror.ts';
 import { openScrubArchive, type ScrubArchiveOptions } from '../../../src/node/scrub-archive.ts';

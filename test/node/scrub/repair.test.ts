@@ -10,7 +10,7 @@ import { openScrubArchive } from '../../../src/node/scrub-archive.ts';
 import { replicaClient, type MirrorClient } from '../../../src/mirror/replica.ts';
 import { repairMirror, type RepairOptions } from '../../../src/scrub/repair.ts';
 import { scrubMirror } from '../../../src/scrub/mirror.ts';
-import type { MirrorScrub } from '../../../src/scrub/result.ts';
+import type { MirrorScrub } from '../../../src/report/many/scrubs.ts';
 import { type MadeExport, makeTrust, makeSigner, NOW, PROJECT } from '../../support/evidence.ts';
 import {
   cleanUp,
