@@ -346,9 +346,7 @@ export const OUTPUT_SCHEMAS: readonly SchemaRow[] = [
     name: 'local-reports',
     version: 1,
     title: 'Local reports of an export',
-    description: 'Output of "drillproof reports --json": rows of the manifest, or items of a control plane.',
-    schema: product('local-reports', {
-      items: z.union([exportManifestSchema.shape.localReports, z.array(localReportItemSchema)]),
-    }),
+    description: 'Output of "drillproof reports --json": items of a control plane.',
+    schema: product('local-reports', { items: z.array(localReportItemSchema) }),
   },
 ];

@@ -2,11 +2,8 @@ import type { Code } from '../codes/catalogue.ts';
 import type { CodeClass } from '../codes/entry.ts';
 import { codeFacts } from '../codes/facts.ts';
 
-/**
- * The exit codes of all commands. Only `selftest case` ends with `unsupported`, for an unknown kind of case
- * (docs/formats/selftest.md).
- */
-export const EXIT = { pass: 0, bad: 1, usage: 2, unchecked: 3, unsupported: 77, interrupted: 130 } as const;
+/** The exit codes of all commands. */
+export const EXIT = { pass: 0, bad: 1, usage: 2, unchecked: 3, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit codes of envelopes and chains of signed reports, by their verdict. */

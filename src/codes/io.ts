@@ -227,10 +227,6 @@ export const ioCodes = {
     'A file of test vectors has an unknown form or version, or lacks cases that it announces.',
     'Use the vectors of the installed package, or those of the same version.',
   ),
-  'selftest.CASE_INVALID': cite('docs/formats/selftest.md, A case').usage(
-    'The case folder contains no case.json of the selftest protocol.',
-    'Create the folders with "drillproof selftest --exec", as docs/formats/selftest.md describes.',
-  ),
   'server.CONFIG_INVALID': servers.usage(
     'The configuration of the server is wrong, or its data has a different version.',
     'Correct the setting in the message; nothing was started.',

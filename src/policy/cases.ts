@@ -195,7 +195,7 @@ export function buildSyntheticReport(
 
 const caseSchema = z.strictObject({
   name: z.string().check(z.minLength(1), z.maxLength(256)),
-  /** Paths of evidence or of JSON reports, relative to the file of the cases. */
+  /** Paths of evidence, relative to the file of the cases. */
   evidence: optionalMember(z.array(z.string().check(z.minLength(1)))),
   /** Inputs in the file itself. */
   inputs: optionalMember(z.array(evidenceInputSchema)),

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson } from '../bytes/json/parse.ts';
 import { toUtf8 } from '../bytes/text/encoding.ts';
 import { DrillproofError } from '../errors.ts';
-import { ioError } from '../node/fs-errors.ts';
 import { bytesOfBase64, bytesOfHex } from './outcome.ts';
 import { countSchema } from '../contract/scalars.ts';
 import { typeValue } from '../contract/type-value.ts';
@@ -69,16 +68,10 @@ const firstIssue = ({ issues: [first] }: z.core.$ZodError): string =>
 const vectorsError = (path: string, message: string, cause?: unknown): DrillproofError =>
   new DrillproofError('selftest.VECTORS_INVALID', `${path}: ${message}`, { path, cause });
 
-type Encoding = { readonly decode: (text: string) => Uint8Array; readonly encode: (bytes: Buffer) => string };
-
-const ENCODINGS = {
-  text: { decode: toUtf8, encode: (bytes) => bytes.toString('utf8') },
-  hex: { decode: bytesOfHex, encode: (bytes) => bytes.toString('hex') },
-  base64: { decode: bytesOfBase64, encode: (bytes) => bytes.toString('base64') },
-} as const satisfies Readonly<Record<string, Encoding>>;
+const DECODERS = { text: toUtf8, hex: bytesOfHex, base64: bytesOfBase64 };
 
 /** A member that is a file in a case folder, with the encoding of its text in the vectors. */
-type MemberFile = { readonly name: string; readonly as: keyof typeof ENCODINGS };
+type MemberFile = { readonly name: string; readonly as: keyof typeof DECODERS };
 
 const trust: MemberFile = { name: 'trust.json', as: 'text' };
 
@@ -124,7 +117,7 @@ function moveToFiles(kind: string, input: Input): { input: Input; files: CaseFil
   for (const [member, { name, as }] of Object.entries(MEMBER_FILES[kind] ?? {})) {
     const value = input[member];
     if (typeof value !== 'string') continue;
-    files.set(name, ENCODINGS[as].decode(value));
+    files.set(name, DECODERS[as](value));
     members[member] = name;
     delete rest[member];
   }
@@ -133,9 +126,8 @@ function moveToFiles(kind: string, input: Input): { input: Input; files: CaseFil
 }
 
 const treeSchema = z.record(z.string(), z.string());
-const rowsSchema = z.array(z.strictObject({ path: z.string(), file: z.string() }));
 
-function moveTreeToFiles(value: unknown, files: Map<string, Uint8Array>): z.infer<typeof rowsSchema> {
+function moveTreeToFiles(value: unknown, files: Map<string, Uint8Array>): readonly object[] {
   return Object.entries(treeSchema.parse(value)).map(([path, base64], at) => {
     const file = `file-${at}`;
     files.set(file, bytesOfBase64(base64));
@@ -143,40 +135,10 @@ function moveTreeToFiles(value: unknown, files: Map<string, Uint8Array>): z.infe
   });
 }
 
-/** Restores the input from the result of `moveToFiles`. */
-async function restoreInput(
-  kind: string,
-  input: Input,
-  members: Readonly<Record<string, string>>,
-  readMember: (name: string) => Promise<Buffer>,
-): Promise<Input> {
-  const whole: Record<string, unknown> = { ...input };
-  for (const [member, name] of Object.entries(members)) {
-    const as = MEMBER_FILES[kind]?.[member]?.as;
-    if (as === undefined) throw new TypeError(`${member} of ${kind} is not stored as a file`);
-    whole[member] = ENCODINGS[as].encode(await readMember(name));
-  }
-  if (kind !== 'exports' || input['files'] === undefined) return whole;
-  const tree: [string, string][] = [];
-  for (const { path, file } of rowsSchema.parse(input['files']))
-    tree.push([path, (await readMember(file)).toString('base64')]);
-  return { ...whole, files: Object.fromEntries(tree) };
-}
-
 /** The version of the protocol between `selftest --exec` and a verifier (docs/formats/selftest.md). */
 const PROTOCOL = 1;
 
 const inputSchema = z.record(z.string(), z.unknown());
-
-const caseSchema = z.strictObject({
-  protocol: z.literal(PROTOCOL),
-  kind: z.string(),
-  id: z.string(),
-  /** The input as in the vectors, without the members that `files` names. */
-  input: inputSchema,
-  /** Members of the input by the name of the file that holds their bytes. */
-  files: z.record(z.string(), z.string().check(z.regex(/^[a-z0-9.-]+$/))),
-});
 
 /** Writes a case to a new folder, without its expected outcome: `case.json` and the files that it names. */
 export async function writeCaseFolder(folder: string, kind: string, testCase: SelftestCase): Promise<void> {
@@ -185,31 +147,4 @@ export async function writeCaseFolder(folder: string, kind: string, testCase: Se
   for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
   const task = { protocol: PROTOCOL, kind, id: testCase.id, input, files: members };
   await writeFile(join(folder, 'case.json'), `${JSON.stringify(task, null, 2)}\n`);
-}
-
-/**
- * Reads the case of a folder, with its input as in the vectors.
- * @throws DrillproofError `selftest.CASE_INVALID`, and what reading throws
- */
-export async function readCaseFolder(folder: string): Promise<{ kind: string; id: string; input: unknown }> {
-  const path = join(folder, 'case.json');
-  const { kind, id, input, files } = parseCase(await read(path), path);
-  return { kind, id, input: await restoreInput(kind, input, files, (name) => read(join(folder, name))) };
-}
-
-function parseCase(bytes: Buffer, path: string): z.infer<typeof caseSchema> {
-  try {
-    return caseSchema.parse(JSON.parse(bytes.toString('utf8')));
-  } catch (cause) {
-    const message = `${path} is not a case of protocol ${PROTOCOL}`;
-    throw new DrillproofError('selftest.CASE_INVALID', message, { path, cause });
-  }
-}
-
-async function read(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw ioError(cause, path, 'read');
-  }
 }

@@ -158,7 +158,7 @@ export const runSchema = z
     options: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.readonly(z.array(z.string()))]))
       .check(z.describe('the options that decide the result')),
-    exitCode: z.literal([0, 1, 2, 3, 77, 130]),
+    exitCode: z.literal([0, 1, 2, 3, 130]),
     unmet: z
       .readonly(z.array(z.strictObject({ requirement: z.string(), message: z.string() })))
       .check(z.describe('what the caller required and the evidence does not meet')),

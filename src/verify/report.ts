@@ -195,7 +195,7 @@ export interface Run {
   /** The options that decide the result, by their names without dashes. */
   readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   /** The exit code of the command. */
-  readonly exitCode: 0 | 1 | 2 | 3 | 77 | 130;
+  readonly exitCode: 0 | 1 | 2 | 3 | 130;
   /** What the caller required and the evidence does not meet. */
   readonly unmet: readonly { readonly requirement: string; readonly message: string }[];
 }

@@ -92,7 +92,6 @@ describe('documents that the command writes', () => {
     ['error', 2, ['explain', 'part.BYTES_MISMATCHED']],
     ['export-contents', 0, ['inspect', 'export']],
     ['part-contents', 0, ['inspect', 'part-1.zip']],
-    ['local-reports', 0, ['reports', 'export']],
     ['code', 0, ['explain', 'part.DIGEST_MISMATCH']],
     ['code', 0, ['explain', 'bundle.UNSIGNED']],
     ['check', 0, ['explain', 'part.bytes']],

@@ -60,10 +60,7 @@ const defineImport = (command: CliCommand, cli: Cli): CliCommand =>
       const line = countNoun(resources.length, 'resource');
       await writeProduct(cli, { kind: 'imported', resources }, text, line);
     })
-    .examples({
-      'worlds that another system made': 'drillproof admin import worlds.json',
-      'from a pipe': 'drillproof admin import -',
-    })
+    .examples({ 'worlds that another system made': 'drillproof admin import worlds.json' })
     .addHelpText('after', IMPORT_HELP);
 
 const defineCancel = (command: CliCommand, cli: Cli): CliCommand =>
@@ -198,10 +195,7 @@ const defineCheck = (command: CliCommand, cli: Cli): CliCommand =>
       await writeCheck(cli, report);
       cli.exitCode = findCheckExit(report);
     })
-    .examples({
-      'after a restore, or every week': 'drillproof admin check',
-      'for a program': 'drillproof admin check --json',
-    });
+    .examples({ 'after a restore, or every week': 'drillproof admin check' });
 
 const RESTORE = [
   ...DATA,
@@ -304,14 +298,9 @@ const COMMANDS: Readonly<Record<string, Define | Group>> = {
 };
 
 export function defineCommand(admin: CliCommand, cli: Cli): void {
-  admin
-    .description('Administer the data of a control plane on this machine, with or without a running server.')
-    .examples({
-      'create an organization': 'drillproof admin org create --name Acme',
-      'with a project': 'drillproof admin project create --organization org_0123456789ab --name web',
-      'and a token': 'drillproof admin token create --organization org_0123456789ab --all-projects',
-      'store evidence to serve': 'drillproof admin ingest export ./export',
-    });
+  admin.description(
+    'Administer the data of a control plane on this machine, with or without a running server.',
+  );
   for (const [name, row] of Object.entries(COMMANDS)) {
     const command = admin.command(name);
     if (typeof row === 'function') row(command, cli);
@@ -321,6 +310,5 @@ export function defineCommand(admin: CliCommand, cli: Cli): void {
 
 function addGroup(group: CliCommand, [description, rows]: Group, cli: Cli): void {
   for (const [name, define] of Object.entries(rows)) define(group.command(name), cli);
-  const line = `drillproof admin ${group.name()} ${Object.keys(rows)[0]} --help`;
-  group.description(description).examples({ 'show the options of a command': line });
+  group.description(description);
 }

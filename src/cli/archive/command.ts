@@ -54,12 +54,7 @@ function parseNote(value: string, max: number): string {
 }
 
 export function defineCommand(archive: CliCommand, cli: Cli): void {
-  archive
-    .description('Show and verify what an archive of mirrors contains, and accept known damage.')
-    .examples({
-      'what the archive holds': 'drillproof archive list ./archive',
-      'find mirrors that are missing, extra or exchanged': 'drillproof archive verify ./archive',
-    });
+  archive.description('Show and verify what an archive of mirrors contains, and accept known damage.');
   archive
     .command('list')
     .description('Show the inventory of an archive. Its chain is verified; no mirror is read.')
@@ -75,7 +70,7 @@ export function defineCommand(archive: CliCommand, cli: Cli): void {
     .perform(VERIFY, (options, place: string) => verify(cli, place, options))
     .examples({
       'that no line was removed since you looked':
-        'drillproof archive verify ./archive --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+        'drillproof archive verify ./archive --expect-head sha256:…',
       'that five mirrors can really be restored': 'drillproof archive verify ./archive --rehearse 5',
     });
   archive

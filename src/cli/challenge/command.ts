@@ -13,7 +13,7 @@ import {
 import type { Cli } from '../cli.ts';
 import { EXIT, EXIT_OF_SIGNED } from '../exit.ts';
 import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
-import { readSigning, signingOptions } from '../shared/input/signing.ts';
+import { requireSigning, signingOptions } from '../shared/input/signing.ts';
 import { readTrust } from '../shared/input/trust.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
@@ -49,14 +49,9 @@ The trust store needs the key of the issuer with the purpose "challenge". Keep
 the digest of the last challenge: without its last lines, a ledger is valid too.`;
 
 export function defineCommand(challenge: CliCommand, cli: Cli): void {
-  challenge
-    .description(
-      'Issue challenges before runs, so that a discarded run leaves a trace, and check their ledger.',
-    )
-    .examples({
-      'before a run':
-        'drillproof challenge issue --drill checkout --build sha256:… --ttl 1h --key auditor.pem --issuer auditor --ledger challenges.jsonl',
-    });
+  challenge.description(
+    'Issue challenges before runs, so that a discarded run leaves a trace, and check their ledger.',
+  );
   challenge
     .command('issue')
     .description('Sign a challenge with a random seed, and add it to the ledger. The run must use the seed.')
@@ -90,8 +85,7 @@ const createSeed = (): string => randomBytes(8).readBigUInt64BE().toString();
 
 async function issue(cli: Cli, options: OptionsOf<typeof ISSUE>): Promise<void> {
   const { ledger, drill, build, ttl } = options;
-  const signing = await readSigning(cli, options);
-  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const signing = await requireSigning(cli, options);
   const before = existsSync(ledger)
     ? await readEvidenceInput(ledger, MAX_LEDGER_BYTES, cli)
     : new Uint8Array();

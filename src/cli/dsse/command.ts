@@ -2,7 +2,7 @@ import { type Cli, describeLook, printNotes } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { AS_OF, FORCE, STANDARD, THRESHOLD, TRUST } from '../shared/options/options.ts';
-import { readSigning, signingOptions } from '../shared/input/signing.ts';
+import { requireSigning, signingOptions } from '../shared/input/signing.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { parseJson } from '../../bytes/json/parse.ts';
 import { DrillproofError } from '../../errors.ts';
@@ -52,14 +52,9 @@ const VERIFY = [
 ];
 
 export function defineCommand(dsse: CliCommand, cli: Cli): void {
-  dsse
-    .description(
-      'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',
-    )
-    .examples({
-      'sign a part': 'drillproof dsse create part.zip --key key.pem --issuer acme-ci --out part.dsse.json',
-      'check it': 'drillproof dsse verify part.dsse.json --subject part.zip --trust trust.json',
-    });
+  dsse.description(
+    'Sign evidence in a separate file, an in-toto statement in a DSSE envelope, and verify such files.',
+  );
   dsse
     .command('create')
     .description('Verify a part, or the list of an export, and sign it in a DSSE envelope.')
@@ -88,8 +83,7 @@ Only the manifest of the subject is compared. To verify every byte as well, use
 "drillproof verify PATH --dsse ENVELOPE".`;
 
 async function createEnvelope(cli: Cli, path: string, options: OptionsOf<typeof CREATE>): Promise<void> {
-  const signing = await readSigning(cli, options);
-  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const signing = await requireSigning(cli, options);
   const envelope = await createDsse(cli, path, signing);
   const { issuer } = signing;
   const { keyId } = signing.signer;

@@ -5,7 +5,6 @@ import { CHECK_IDS, type CheckId, isCheckId } from '../../verify/checks.ts';
 import { CHECK_TEXTS, checksOf, codesOf } from '../../verify/check-texts.ts';
 import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
-import { option } from '../shared/options/option.ts';
 import { STANDARD } from '../shared/options/options.ts';
 import { usageError } from '../shared/options/values.ts';
 import { EXIT, exitOfCode } from '../exit.ts';
@@ -15,23 +14,15 @@ const CODES = Object.keys(catalogue) as readonly Code[];
 
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command
-    .description('Explain a code, a check or a word of a report. Without one, list all codes.')
+    .description('Explain a code, a check or a word of a report. Without one, list all codes and checks.')
     .argument(
       '[code]',
       'a code such as part.DIGEST_MISMATCH, a check such as part.bytes, or a word such as intact',
     )
-    .perform(
-      [...STANDARD, option('--checks', 'list the checks of a verification')],
-      async ({ checks = false }, name: string | undefined) => {
-        if (name !== undefined && checks)
-          throw usageError(
-            `"${name}" cannot be combined with a list`,
-            'Name a code or check, or ask for a list.',
-          );
-        const [json, text, line] = name === undefined ? listAll(checks) : explain(name);
-        await writeProduct(cli, json, text, line ?? text.replace(/\n +(.*)[^]*/, ': $1'));
-      },
-    )
+    .perform(STANDARD, async (_options, name: string | undefined) => {
+      const [json, text, line] = name === undefined ? listAll() : explain(name);
+      await writeProduct(cli, json, text, line ?? text.replace(/\n +(.*)[^]*/, ': $1'));
+    })
     .examples({
       'what a finding means': 'drillproof explain part.DIGEST_MISMATCH',
       'what a word of a report means': 'drillproof explain intact',
@@ -73,7 +64,7 @@ function explain(name: string): Answer {
   const hint = didYouMean(name, names) ?? didYouMean(name, names.map(removeNamespace));
   throw usageError(
     `unknown code, check or word "${name}"`,
-    hint ?? 'Run "drillproof explain" for all codes, "drillproof explain --checks" for all checks.',
+    hint ?? 'Run "drillproof explain" for all codes and checks.',
   );
 }
 
@@ -122,15 +113,24 @@ const EXIT_WORDS = {
   [EXIT.bad]: 'the evidence is bad',
   [EXIT.usage]: 'wrong call or configuration',
   [EXIT.unchecked]: 'could not be checked',
-  [EXIT.unsupported]: 'unsupported',
   [EXIT.interrupted]: 'interrupted',
 };
 
-function listAll(checks: boolean): Answer {
+function listAll(): Answer {
   const json = { kind: 'codes', codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
-  if (!checks) return [json, formatNamespaces(), countNoun(CODES.length, 'code')];
-  const lines = CHECK_IDS.map((id) => `${id}\n    ${CHECK_TEXTS[id].sentence}\n`);
-  return [json, lines.join(''), countNoun(CHECK_IDS.length, 'check')];
+  const checks = CHECK_IDS.map(
+    (id) => `  ${id}
+      ${CHECK_TEXTS[id].sentence}
+`,
+  );
+  const line = `${countNoun(CODES.length, 'code')}, ${countNoun(CHECK_IDS.length, 'check')}`;
+  return [
+    json,
+    `${formatNamespaces()}
+checks
+${checks.join('')}`,
+    line,
+  ];
 }
 
 const formatNamespaces = (): string =>

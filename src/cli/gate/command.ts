@@ -22,8 +22,6 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
       'under the default policy': 'drillproof gate ./mirror --trust trust.json',
       'an export at a control plane, once it is generated':
         'drillproof gate evexp_0123456789ab --url http://127.0.0.1:8080 --project prj_0123456789ab --wait 30m --policy policy.yaml --trust trust.json',
-      'text in the log, JSON in a file':
-        'drillproof gate ./mirror --policy policy.yaml --trust trust.json --format json=decision.json',
     })
     .addHelpText('after', MORE);
 }

@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { closeAfter } from '../../bytes/async.ts';
 import { defined } from '../../bytes/arguments.ts';
 import { didYouMean } from '../../bytes/text/wording.ts';
-import type { EvidenceSource } from '../../evidence/source.ts';
 import { decodeSignatureBytes, encodeStatement } from '../../evidence/bundle/attestation.ts';
 import { type PartContents, readPartContents } from '../../evidence/bundle/contents.ts';
 import type { OpenEvidence } from '../../node/open-evidence.ts';
-import { isS3Url, parseS3Location, s3Name } from '../../node/s3/location.ts';
 import { writeNewFile } from '../../node/durable-file.ts';
 import { quoteShellWord } from '../../report/printable.ts';
 import { type ReadDocuments, readExportDocuments, withEvidence } from '../shared/input/input.ts';
@@ -57,7 +55,7 @@ const MORE = `
 with --trust or --key, key.pem. It prints the openssl command that verifies
 them. The signature is that of the list or, with --bundle, of one bundle.`;
 
-type Subject = { readonly id: string; readonly manifestCommand?: string } & (
+type Subject = { readonly id: string } & (
   | { readonly kind: 'part'; readonly documents: PartContents }
   | { readonly kind: 'export'; readonly documents: ReadDocuments }
 );
@@ -78,50 +76,22 @@ async function readSubject(
 ): Promise<Subject> {
   if (evidence.kind === 'part') {
     if (bundle !== undefined) throw usageError(`--bundle needs an export, but ${path} is a single part`);
-    const manifestCommand = isS3Url(path) ? undefined : formatUnzip(path);
-    return createPartSubject(await readPartContents(evidence.access), manifestCommand);
+    return createPartSubject(await readPartContents(evidence.access));
   }
   const { source } = evidence;
   const documents = await readExportDocuments(source);
   if (bundle !== undefined) {
     const row = findPartRow(documents, bundle);
-    const manifestCommand = source.kind === 'directory' ? formatUnzip(join(path, row.path)) : undefined;
-    return createPartSubject(
-      await closeAfter(await source.open(row.path), readPartContents),
-      manifestCommand,
-    );
+    return createPartSubject(await closeAfter(await source.open(row.path), readPartContents));
   }
-  const id = documents.manifest.evidenceExportId;
-  return {
-    kind: 'export',
-    id,
-    documents,
-    ...defined({ manifestCommand: formatManifestCommand(path, source.kind) }),
-  };
+  return { kind: 'export', id: documents.manifest.evidenceExportId, documents };
 }
 
-const createPartSubject = (documents: PartContents, manifestCommand: string | undefined): Subject => ({
+const createPartSubject = (documents: PartContents): Subject => ({
   kind: 'part',
   id: documents.manifest.evidenceBundleId,
   documents,
-  ...defined({ manifestCommand }),
 });
-
-const formatUnzip = (path: string): string => `unzip -p ${quoteShellWord(path)} manifest.json`;
-
-/** Formats a command that prints the manifest of an export; `undefined` if that needs several commands. */
-function formatManifestCommand(path: string, kind: EvidenceSource['kind']): string | undefined {
-  if (kind === 'directory') return `cat ${quoteShellWord(join(path, 'manifest.json'))}`;
-  if (kind === 's3') return `aws s3 cp ${formatS3Words(path, 'manifest.json')} -`;
-  return isS3Url(path) ? undefined : formatUnzip(path);
-}
-
-function formatS3Words(address: string, file: string): string {
-  const location = parseS3Location(address, { name: 'the address in S3', code: 'usage.INVALID' });
-  const { endpoint } = location;
-  const words = quoteShellWord(s3Name(location) + file);
-  return endpoint === undefined ? words : `${words} --endpoint-url ${quoteShellWord(endpoint)}`;
-}
 
 function findPartRow({ manifest }: ReadDocuments, id: string) {
   const row = manifest.parts.find((part) => part.evidenceBundleId === id);
@@ -136,7 +106,7 @@ function findPartRow({ manifest }: ReadDocuments, id: string) {
 async function writeSignature(
   cli: Cli,
   path: string,
-  { kind, id, documents: { attestation }, manifestCommand }: Subject,
+  { kind, id, documents: { attestation } }: Subject,
   options: InspectOptions,
 ): Promise<void> {
   if (attestation === undefined)
@@ -153,7 +123,7 @@ async function writeSignature(
   await writeProduct(
     cli,
     { kind: 'signature-files', id, ...files, issuer, keyId, issuedAtMs, manifestDigest },
-    formatSignatureFiles(files, attestation, manifestCommand),
+    formatSignatureFiles(files, attestation),
   );
   if (files.keyPath === undefined)
     await printNote(cli, 'no key was written: pass --trust FILE or --key FILE,issuer=NAME');

@@ -109,7 +109,6 @@ export type SignatureFiles = {
 export function formatSignatureFiles(
   files: SignatureFiles,
   { statement: { issuer, keyId, issuedAtMs, subject } }: Attestation | ExportAttestation,
-  manifestCommand: string | undefined,
 ): string {
   const lines = alignFacts([
     ['statement', files.statementPath],
@@ -120,11 +119,7 @@ export function formatSignatureFiles(
     ['issued at', isoTime(issuedAtMs)],
     ['manifest', subject.manifestDigest],
   ]);
-  const compare =
-    manifestCommand === undefined
-      ? ''
-      : `\nCompare the digest in the statement with the manifest:\n  ${manifestCommand} | sha256sum\n`;
-  return `${lines}\nVerify the signature without drillproof:\n  ${files.command}\n${compare}`;
+  return `${lines}\nVerify the signature without drillproof:\n  ${files.command}\n\nThen compare manifestDigest in the statement with the SHA-256 of manifest.json.\n`;
 }
 
 const joinBlocks = (blocks: readonly string[]): string => blocks.filter((block) => block !== '').join('\n');

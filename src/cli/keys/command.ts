@@ -18,12 +18,7 @@ const SET_MORE = `
 const load = () => import('./run.ts');
 
 export function defineCommand(keys: CliCommand, cli: Cli): void {
-  keys.description('Make signing keys, and manage trust stores: the keys that you trust.').examples({
-    'make a key pair': 'drillproof keys generate --out key.pem',
-    'trust its public half': 'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json',
-    'show whom you trust': 'drillproof keys list trust.json',
-    'revoke it': `drillproof keys revoke ${KEY} --trust trust.json`,
-  });
+  keys.description('Make signing keys, and manage trust stores: the keys that you trust.');
   keys
     .command('generate')
     .description('Make a P-256 signing key. Keep the private key secret, and publish the public key.')
@@ -41,8 +36,6 @@ export function defineCommand(keys: CliCommand, cli: Cli): void {
         'drillproof keys add gate.pub.pem --issuer https://ci.example/gate --purpose summary --trust gates.json',
       'for one project only, until a day':
         'drillproof keys add key.pub.pem --issuer acme-ci --trust trust.json --project prj_0123456789ab --not-after 2027-12-31',
-      'all keys that an issuer publishes':
-        'drillproof keys add jwks.json --issuer acme-ci --trust trust.json',
     })
     .addHelpText('after', ADD_MORE);
   keys

@@ -15,15 +15,10 @@ export type GenerateOptions = OptionsOf<typeof GENERATE>;
 export type Moment = number | 'none';
 const parseMoment = (value: string): Moment => (value === 'none' ? 'none' : parseTime(value));
 
-/** The options that limit a key. Only a revoked key is compromised or not; `needed` are options that revoke it. */
-const limitOptions = <M extends Moment>(read: (value: string) => M, ...needed: readonly string[]) => [
+/** The options that limit a key. */
+const limitOptions = <M extends Moment>(read: (value: string) => M) => [
   option('--not-before <time>', 'first moment at which the key is valid', read),
   option('--not-after <time>', 'last moment at which the key is valid', read),
-  option('--revoked-at <time>', 'the key is revoked from this moment on', read),
-  option('--compromised', 'refuse every signature of a revoked key (default)')
-    .conflicts('--not-compromised')
-    .needs(...needed),
-  option('--not-compromised', 'accept signatures made before the revocation').needs(...needed),
   option('--project <id>', 'valid only for this project').repeat(),
   option('--organization <id>', 'valid only for this organization').repeat(),
 ];
@@ -37,7 +32,7 @@ export const ADD = [
   option('--issuer <name>', 'name under which the keys sign, exactly as statements have it').required(),
   option('--key-id <id>', 'name of the key in statements (default: "kid", or sha256 of the public key)'),
   option('--new-only', 'skip keys that are already trusted under this name'),
-  ...limitOptions(parseTime, '--revoked-at'),
+  ...limitOptions(parseTime),
   option(
     '--purpose <purpose>',
     `valid for these statements; timestamp: a certificate of a time authority (default: ${SIGNER_PURPOSES.join(' and ')})`,
@@ -64,7 +59,7 @@ export type SetOptions = OptionsOf<typeof SET>;
 
 export const REVOKE = [
   ...WHICH,
-  option('--at <time>', 'moment of the revocation (default: now)', parseTime),
+  option('--at <time>', 'moment of the revocation (default: now); none removes it', parseMoment),
   option('--not-compromised', 'accept signatures made before that moment'),
 ];
 export type RevokeOptions = OptionsOf<typeof REVOKE>;

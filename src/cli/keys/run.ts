@@ -94,24 +94,15 @@ async function addCertificates(
   bytes: Uint8Array,
   options: AddOptions,
 ): Promise<void> {
-  const {
-    issuer,
-    trust,
-    keyId,
-    newOnly = false,
-    notBefore,
-    notAfter,
-    revokedAt,
-    notCompromised = false,
-  } = options;
+  const { issuer, trust, keyId, newOnly = false, notBefore, notAfter } = options;
   if (keyId !== undefined || options.project !== undefined || options.organization !== undefined)
     throw usageError('a certificate of a time authority has no key id and no scope', 'Omit those options.');
-  const limits = defined({ notBeforeMs: notBefore, notAfterMs: notAfter, revokedAtMs: revokedAt });
+  const limits = defined({ notBeforeMs: notBefore, notAfterMs: notAfter });
   const certificates = withFileName(path, () => readCertificates(bytes)).map((certificate) => ({
     issuer,
     certificate,
     ...limits,
-    compromised: !(revokedAt !== undefined && notCompromised),
+    compromised: true,
   }));
   const file = await openTrustFile(cli, trust);
   const { keys = [], certificates: before = [] } = file.current?.store ?? {};
@@ -143,22 +134,16 @@ function toTrustedKey(
   key: ReadVerifyingKey,
   options: Omit<AddOptions, 'purpose'> & Pick<TrustedKey, 'purposes'>,
 ): TrustedKey {
-  const { issuer, keyId = key.keyId, revokedAt, notCompromised = false, project, organization } = options;
+  const { issuer, keyId = key.keyId, project, organization } = options;
   const notBeforeMs = options.notBefore ?? key.notBeforeMs;
   const notAfterMs = options.notAfter ?? key.notAfterMs;
   return {
     issuer,
     keyId,
     point: key.point,
-    compromised: !(revokedAt !== undefined && notCompromised),
+    compromised: true,
     purposes: options.purposes,
-    ...defined({
-      notBeforeMs,
-      notAfterMs,
-      revokedAtMs: revokedAt,
-      projects: project,
-      organizations: organization,
-    }),
+    ...defined({ notBeforeMs, notAfterMs, projects: project, organizations: organization }),
     ...(key.fromCertificate === true && { fromCertificate: true }),
   };
 }
@@ -214,11 +199,11 @@ async function revokeCertificate(cli: Cli, name: string, options: RevokeOptions)
   const { keys, certificates = [] } = requireStore(file);
   const target = certificates.find((row) => certificateIdOf(row) === name);
   if (target === undefined) return false;
-  const { at: revokedAtMs = cli.now(), notCompromised = false } = options;
-  const next = { ...target, revokedAtMs, compromised: !notCompromised };
+  const { revokedAtMs, ...rest } = target;
+  const next = { ...rest, ...readRevocation(cli.now(), options) };
   const rows = certificates.map((row) => (row === target ? next : row));
   const store = await rewriteTrustFile(file, keys, rows);
-  const change: Change = ['revoked at', formatMoment(target.revokedAtMs), isoTime(revokedAtMs)];
+  const change: Change = ['revoked at', formatMoment(revokedAtMs), formatMoment(next.revokedAtMs)];
   const { issuer } = target;
   await writeChanges(cli, file, store, { what: 'certificate', issuer, keyId: name, changes: [change] });
   return true;
@@ -230,29 +215,20 @@ async function openKey(cli: Cli, keyId: string, { trust, issuer }: Pick<SetOptio
 }
 
 function changeKey(key: TrustedKey, options: SetOptions): TrustedKey {
-  const { notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization } =
-    options;
-  const { anyProject, anyOrganization } = options;
-  const flags = [notBefore, notAfter, revokedAt, compromised, notCompromised, purpose, project, organization];
-  if ([...flags, anyProject, anyOrganization].every((value) => value === undefined))
+  const { notBefore, notAfter, purpose, project, organization, anyProject, anyOrganization } = options;
+  const flags = [notBefore, notAfter, purpose, project, organization, anyProject, anyOrganization];
+  if (flags.every((value) => value === undefined))
     throw usageError('no change is given', 'Pass an option with the change, such as --not-after TIME.');
-  const revokedAtMs = applyMoment(revokedAt, key.revokedAtMs);
-  if (revokedAtMs === undefined && (compromised ?? notCompromised) !== undefined)
-    throw usageError('the key is not revoked', 'Add --revoked-at TIME, or use keys revoke.');
-  const notBeforeMs = applyMoment(notBefore, key.notBeforeMs);
-  const notAfterMs = applyMoment(notAfter, key.notAfterMs);
-  const projects = anyProject === true ? undefined : (project ?? key.projects);
-  const organizations = anyOrganization === true ? undefined : (organization ?? key.organizations);
+  const { notBeforeMs, notAfterMs, projects, organizations, ...rest } = key;
   return {
-    issuer: key.issuer,
-    keyId: key.keyId,
-    point: key.point,
+    ...rest,
     purposes: purpose ?? key.purposes,
-    // A new revocation does not inherit --not-compromised from an earlier one.
-    compromised:
-      compromised ?? (notCompromised === true ? false : key.revokedAtMs === undefined || key.compromised),
-    ...defined({ notBeforeMs, notAfterMs, revokedAtMs, projects, organizations }),
-    ...(key.fromCertificate === true && { fromCertificate: true }),
+    ...defined({
+      notBeforeMs: applyMoment(notBefore, notBeforeMs),
+      notAfterMs: applyMoment(notAfter, notAfterMs),
+      projects: anyProject === true ? undefined : (project ?? projects),
+      organizations: anyOrganization === true ? undefined : (organization ?? organizations),
+    }),
   };
 }
 
@@ -262,15 +238,20 @@ const applyMoment = (moment: Moment | undefined, before: number | undefined): nu
 export async function revoke(cli: Cli, keyId: string, options: RevokeOptions): Promise<void> {
   if (await revokeCertificate(cli, keyId, options)) return;
   const { file, key } = await openKey(cli, keyId, options);
-  if (key.revokedAtMs !== undefined) {
-    const since = `${isoTime(key.revokedAtMs)}${key.compromised ? ', as compromised' : ''}`;
+  const { revokedAtMs, ...rest } = key;
+  if (revokedAtMs !== undefined && options.at === undefined)
     throw usageError(
-      `the key has been revoked since ${since}`,
-      'Change that with keys set --revoked-at TIME.',
+      `the key has been revoked since ${isoTime(revokedAtMs)}${key.compromised ? ', as compromised' : ''}`,
+      'Pass --at TIME to change that, or --at none to remove the revocation.',
     );
-  }
-  const { at: atMs = cli.now(), notCompromised = false } = options;
-  await replaceKey(cli, file, key, { ...key, revokedAtMs: atMs, compromised: !notCompromised });
+  await replaceKey(cli, file, key, { ...rest, ...readRevocation(cli.now(), options) });
+}
+
+function readRevocation(
+  nowMs: number,
+  { at = nowMs, notCompromised = false }: RevokeOptions,
+): Pick<TrustedKey, 'revokedAtMs' | 'compromised'> {
+  return at === 'none' ? { compromised: true } : { revokedAtMs: at, compromised: !notCompromised };
 }
 
 async function replaceKey(cli: Cli, file: TrustFile, key: TrustedKey, next: TrustedKey): Promise<void> {

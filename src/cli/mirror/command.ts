@@ -38,14 +38,10 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
     )
     .examples({
       'mirror an export': `drillproof mirror ${ID} ${PLANE} --to ./mirror`,
-      'copy a mirror to another disk': 'drillproof mirror --from ./mirror --to /mnt/second/mirror',
       'into a bucket, retained for years': `drillproof mirror ${ID} ${PLANE} --to s3://archive/${ID} --s3-retain-until 2033-01-01`,
-      'as a BagIt bag, for an archive that takes bags': `drillproof mirror ${ID} ${PLANE} --to ./bag --bagit`,
-      'list what is missing or damaged': `drillproof mirror ${ID} ${PLANE} --to ./mirror --check`,
       'every export of a project, each into its own folder': `drillproof mirror --all ${PLANE} --to ./archive --store ./store`,
       'copy or restore an archive': 'drillproof mirror --all --from s3://archive/exports --to ./archive',
       'together with any number of machines that run the same line': `drillproof mirror --all ${PLANE} --to s3://archive/exports --queue postgres://drill@db.example/queue`,
-      'only if the manifest has a known digest': `drillproof mirror ${ID} ${PLANE} --to ./mirror --token-file token --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945`,
     })
     .addHelpText('after', MORE);
 }

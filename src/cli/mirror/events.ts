@@ -3,7 +3,7 @@ import { DrillproofError } from '../../errors.ts';
 import type { MirrorEvent, OnProgress } from '../../mirror/run.ts';
 import { printableJson } from '../../report/printable.ts';
 import type { Cli } from '../cli.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
+import type { ExitCode } from '../exit.ts';
 import { describeFailure } from '../shared/output/failure.ts';
 import { MirrorTally } from './progress.ts';
 
@@ -83,13 +83,10 @@ export function openEvents(cli: Cli) {
       const figures = { ...countFigures(totals), durationMs: durationMs(startedAtMs) };
       const exit = error === undefined ? cli.exitCode : describeFailure(error, cli.signal.aborted).exit;
       const fault = error === undefined ? {} : describeFault(cli, error);
-      write({ type: 'run-ended', exitCode: limitExit(exit), ...fault, ...figures });
+      write({ type: 'run-ended', exitCode: exit, ...fault, ...figures });
     },
   };
 }
-
-// Only `selftest case` ends with this code.
-const limitExit = (code: ExitCode) => (code === EXIT.unsupported ? EXIT.unchecked : code);
 
 function describeFault(cli: Cli, error: unknown) {
   const { code, message, action } = describeFailure(error, cli.signal.aborted);

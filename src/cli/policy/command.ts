@@ -40,10 +40,7 @@ const READ = [...STANDARD, caFileOption()];
 type ReadOptions = OptionsOf<typeof READ>;
 
 export function defineCommand(policy: CliCommand, cli: Cli): void {
-  policy.description('Write, check, explain and test the policies of "drillproof gate".').examples({
-    'write the default policy': 'drillproof policy init policy.yaml',
-    'find mistakes': 'drillproof policy check policy.yaml',
-  });
+  policy.description('Write, check, explain and test the policies of "drillproof gate".');
   policy
     .command('init')
     .description('Write the default policy to a file, as YAML with comments or as JSON.')

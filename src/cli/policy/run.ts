@@ -1,11 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import * as z from 'zod/mini';
 import { defined } from '../../bytes/arguments.ts';
 import { digestOf } from '../../bytes/hash.ts';
-import { parseJson } from '../../bytes/json/parse.ts';
 import { toUtf8 } from '../../bytes/text/encoding.ts';
-import { DrillproofError } from '../../errors.ts';
 import { buildSyntheticReport, compareDecision, parseCases, type PolicyCase } from '../../policy/cases.ts';
 import { evaluate } from '../../policy/evaluate.ts';
 import type { EvidenceInput } from '../../policy/facts.ts';
@@ -13,7 +9,6 @@ import { MAX_POLICY_BYTES } from '../../policy/resolve.ts';
 import { durationMs, momentMs } from '../../policy/document/values.ts';
 import { skewMsOf } from '../../policy/rules/table.ts';
 import { escapeText } from '../../report/printable.ts';
-import { bundleReportSchema, exportReportSchema } from '../../verify/report-schema.ts';
 import type { Cli } from '../cli.ts';
 import { withFileName, readInput } from '../shared/input/input.ts';
 import { openPolicy } from '../shared/input/policy.ts';
@@ -70,8 +65,7 @@ async function tryCase(
   const settings = { ...verified, clockSkewMs: Math.min(...policy.layers.map(skewMsOf)) };
   const inputs: EvidenceInput[] = [...(expected.inputs ?? [])];
   for (const path of expected.evidence ?? []) {
-    const place = join(folder, path);
-    const report = (await findStoredReport(place)) ?? (await verifyPath(cli, place, settings));
+    const report = await verifyPath(cli, join(folder, path), settings);
     const pinned = expectManifest !== undefined && report.kind === 'bundle';
     inputs.push({ name: path, report, ...(pinned && { pinned: report.manifestDigest === expectManifest }) });
   }
@@ -96,21 +90,11 @@ const buildCaseContext = ({ artifact, baseline: runs, strict }: PolicyCase) =>
     strict,
   });
 
-/** Finds the time of the stored reports for a case without a time. */
+/** Finds the time of the reports in a case without a time. */
 function findTime(inputs: readonly EvidenceInput[], nowMs: number): number {
   const times = new Set(inputs.flatMap((input) => ('report' in input ? [input.report.asOfMs] : [])));
   const [only] = times;
   return times.size === 1 && only !== undefined ? only : nowMs;
-}
-
-const storedSchema = z.discriminatedUnion('kind', [exportReportSchema, bundleReportSchema]);
-
-async function findStoredReport(path: string): Promise<z.infer<typeof storedSchema> | undefined> {
-  const stats = await stat(path).catch(() => undefined); // opening it as evidence reports the error
-  if (stats?.isFile() !== true || !path.endsWith('.json')) return undefined;
-  const result = storedSchema.safeParse(parseJson(await readFile(path)));
-  if (result.success) return result.data;
-  throw new DrillproofError('policy.INVALID', `${path} is not a report on an export or bundle`, { path });
 }
 
 const formatTests = (reports: readonly CaseReport[], failed: number): string =>

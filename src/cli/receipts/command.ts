@@ -2,7 +2,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { closeAfter } from '../../bytes/async.ts';
 import { count, countNoun, isoTime } from '../../bytes/text/wording.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../../verify/report.ts';
-import { verifyReceipt, verifyReceipts } from '../../verify/receipts/receipts.ts';
+import { verifyReceipts } from '../../verify/receipts/receipts.ts';
 import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
@@ -16,7 +16,7 @@ import { BAG_PAYLOAD } from '../../evidence/export/checksums.ts';
 import { openScrubArchive, type ScrubArchive } from '../../node/scrub-archive.ts';
 import { checkName, missingFinding } from '../../scrub/result.ts';
 import { DrillproofError } from '../../errors.ts';
-import { type EvidenceSource, memorySource, readWhole, recognizeKind } from '../../evidence/source.ts';
+import { type EvidenceSource, recognizeKind } from '../../evidence/source.ts';
 import { listMirrors } from '../../evidence/subtrees.ts';
 import { awaitCall } from '../../node/fs-errors.ts';
 import { isS3Url } from '../../node/s3/location.ts';
@@ -27,7 +27,7 @@ import { usageError } from '../shared/options/values.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { escapeText } from '../../report/printable.ts';
 
-const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or one receipt';
+const PLACE = 'mirror, folder of mirrors, s3://bucket/prefix, or export in a ZIP';
 
 const VERIFY = [
   ...STANDARD,
@@ -36,11 +36,9 @@ const VERIFY = [
 type ReceiptsOptions = Pick<OptionsOf<typeof VERIFY>, 'expectHead'>;
 
 export function defineCommand(receipts: CliCommand, cli: Cli): void {
-  receipts
-    .description('List and verify the receipts that mirrors leave: what was fetched, from where, when.')
-    .examples({
-      'every run of a mirror': 'drillproof receipts list ./mirror',
-    });
+  receipts.description(
+    'List and verify the receipts that mirrors leave: what was fetched, from where, when.',
+  );
   receipts
     .command('list')
     .description('Show the receipts of every mirror, oldest first. Nothing is verified.')
@@ -55,7 +53,7 @@ export function defineCommand(receipts: CliCommand, cli: Cli): void {
     .examples({
       'an archive': 'drillproof receipts verify ./archive',
       'that nothing was removed since you looked':
-        'drillproof receipts verify ./mirror --expect-head sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+        'drillproof receipts verify ./mirror --expect-head sha256:…',
       'a bucket': 'drillproof receipts verify s3://archive/exports/ --json',
     })
     .addHelpText('after', MORE);
@@ -101,11 +99,7 @@ async function verifyMirrorReceipts(
   options: ReceiptsOptions,
 ): Promise<readonly MirrorReceipts[]> {
   const settings: ReceiptSettings = { signal: cli.signal, ...defined({ expectHead: options.expectHead }) };
-  return closeAfter(await openReceiptTree(cli, path), async (tree) =>
-    tree.single === undefined
-      ? verifyEach(cli, path, tree, settings)
-      : [await verifySingle(path, tree, tree.single, settings)],
-  );
+  return closeAfter(await openReceiptTree(cli, path), (tree) => verifyEach(cli, path, tree, settings));
 }
 
 async function verifyEach(
@@ -165,29 +159,15 @@ function readName(path: string, prefix: string): string | undefined {
   return evidenceExportIdSchema.safeParse(name).success ? name : undefined;
 }
 
-async function verifySingle(
-  path: string,
-  { source }: ReceiptTree,
-  single: string,
-  { expectHead, ...settings }: ReceiptSettings,
-): Promise<MirrorReceipts> {
-  if (expectHead !== undefined)
-    throw usageError(`--expect-head is for a chain, and ${path} is one receipt`, 'Name the mirror.');
-  return { path, report: await verifyReceipt(source, single, settings) };
-}
-
 function formatMirrorPlace(path: string, prefix: string): string {
   if (prefix === '') return path;
   const [place = '', ...parameters] = isS3Url(path) ? path.split('?') : [path];
   return [`${place.replace(/\/$/, '')}/${prefix.slice(0, -1)}`, ...parameters].join('?');
 }
 
-const MAX_RECEIPT_BYTES = 64 * 1024 * 1024;
-
-/** A tree of mirrors, or one receipt at the path `single` of `source`. */
+/** A tree of mirrors. */
 type ReceiptTree = {
   readonly source: EvidenceSource;
-  readonly single?: string;
   /** The names of mirrors that should exist, and do not. */
   listMissing(mirrors: readonly string[]): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -200,9 +180,7 @@ async function listGone(archive: ScrubArchive, mirrors: readonly string[]): Prom
   return names.filter((_, at) => views[at]!.files.size === 0);
 }
 
-const listNone = () => Promise.resolve([]);
-
-/** Opens a folder, a prefix in S3 or an export in a ZIP as a tree of mirrors, and other files as a receipt. */
+/** Opens a folder, a prefix in S3 or an export in a ZIP as a tree of mirrors. */
 async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
   if (isS3Url(path) || (await isFolder(path))) {
     const volume = await openVolume(path, cli.env);
@@ -214,14 +192,9 @@ async function openReceiptTree(cli: Cli, path: string): Promise<ReceiptTree> {
     };
   }
   const file = await openZipFile(await openFile(path), path, recognizeKind);
-  if (file.kind === 'export') return { ...file, listMissing: listNone };
+  if (file.kind === 'export') return { ...file, listMissing: () => Promise.resolve([]) };
   await file.close();
-  const single = `receipts/${basename(path, '.json')}.json`; // the file may have any name
-  const bytes = await closeAfter(await openFile(path), (access) =>
-    readWhole(access, MAX_RECEIPT_BYTES, path),
-  );
-  const source = memorySource({ [single]: bytes });
-  return { source, single, listMissing: listNone, close: () => Promise.resolve() };
+  throw new DrillproofError('receipt.NONE', `${path} contains no mirror`, { path });
 }
 
 const isFolder = async (path: string): Promise<boolean> =>
@@ -237,10 +210,7 @@ and pass it with --expect-head DIGEST when you verify the mirror again.
 function formatVerified(mirrors: readonly MirrorReceipts[]): string {
   const last = mirrors.toSorted((a, b) => Number(isUnsound(a)) - Number(isUnsound(b)));
   const each = last.map(formatMirrorReceipts).join('\n');
-  const alone = mirrors.every(({ report: { findings } }) =>
-    findings.some(({ code }) => code === 'receipt.ALONE'),
-  );
-  return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(mirrors)}\n` : ''}${alone ? '' : TAIL}`;
+  return `${each}${mirrors.length > 1 ? `\n${formatReceiptTotals(mirrors)}\n` : ''}${TAIL}`;
 }
 
 const isUnsound = ({ report }: MirrorReceipts): boolean => report.verdict !== 'sound';

@@ -11,10 +11,7 @@ const HISTORY_MORE = `
 Reports of verify, gate, scrub and diff in JSON, signed or not, in any order.`;
 
 export function defineCommand(report: CliCommand, cli: Cli): void {
-  report.description('Show many JSON reports of other commands over time, and verify signed ones.').examples({
-    'a page about a year of reports':
-      'drillproof report show reports/*.json --format html=year.html --trust trust.json',
-  });
+  report.description('Show many JSON reports of other commands over time, and verify signed ones.');
   report
     .command('show', { isDefault: true })
     .description(

@@ -8,9 +8,9 @@ import { pin } from '../../mirror/fetch/documents.ts';
 import { readRun } from '../../mirror/run.ts';
 import { shortId } from '../../report/text/page.ts';
 import type { Cli } from '../cli.ts';
+import { openProject } from '../shared/input/remote.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { type RemoteOptions, remoteOptions, STANDARD } from '../shared/options/options.ts';
-import { usageError } from '../shared/options/values.ts';
 import { formatTable, writeProduct } from '../shared/output/product.ts';
 
 const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
@@ -18,24 +18,21 @@ const NOTE = '\nLocal reports are uploaded by users and are never attested.\n';
 export function defineCommand(command: CliCommand, cli: Cli): void {
   command
     .description(
-      'List the local reports of an export in a control plane, a folder or a ZIP. The list of a control plane is compared with the manifest of the export, or with the number of reports if it serves no manifest.',
+      'List the local reports of an export in a control plane. The list is compared with the manifest of the export, or with the number of reports if it serves no manifest.',
     )
-    .argument('<export>', 'id of an export with --url, else the path of one')
-    .perform([...STANDARD, ...remoteOptions()], (options, what: string) => listReports(cli, what, options))
+    .argument('<export>', 'id of the export')
+    .perform([...STANDARD, ...remoteOptions()], (options, id: string) => listReports(cli, id, options))
     .examples({
       'from a control plane':
         'drillproof reports evexp_0123456789ab --project prj_0123456789ab --url http://127.0.0.1:8080',
-      'from a mirror': 'drillproof reports ./mirror',
     });
 }
 
-async function listReports(cli: Cli, what: string, options: RemoteOptions): Promise<void> {
-  if (options.url === undefined && options.project === undefined) return listLocalReports(cli, what);
-  const { openProject } = await import('../shared/input/remote.ts');
-  const hint = 'Pass both --url and --project for a control plane, or neither for a path.';
+async function listReports(cli: Cli, evidenceExportId: string, options: RemoteOptions): Promise<void> {
+  const hint = 'Pass --url and --project. "drillproof inspect PATH" lists the local reports of a mirror.';
   const { client, project } = await openProject(cli, options, hint);
   const items: LocalReportItem[] = [];
-  const exportRef = { projectId: project, evidenceExportId: what };
+  const exportRef = { projectId: project, evidenceExportId };
   const expected = await readExpected(client, exportRef, cli.signal);
   for await (const item of client.localReports(exportRef, { signal: cli.signal })) items.push(item);
   assertExpected(items, expected);
@@ -50,7 +47,9 @@ async function listReports(cli: Cli, what: string, options: RemoteOptions): Prom
     shortId(archive.digest),
   ]);
   const heading = ['#', 'LOCAL REPORT', 'DRILL', 'REPORTED', 'UPLOADED BY', 'CREATED', 'BYTES', 'ARCHIVE'];
-  await writeItems(cli, items, heading, rows);
+  const text = rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
+  const line = countNoun(items.length, 'local report');
+  await writeProduct(cli, { kind: 'local-reports', items }, text, line);
 }
 
 /**
@@ -105,32 +104,3 @@ function assertExpected(
 
 const mismatchError = (message: string): TransportError =>
   new TransportError('transport.ANSWER_MISMATCH', message);
-
-const writeItems = (
-  cli: Cli,
-  items: readonly object[],
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-): Promise<void> => {
-  const text = rows.length === 0 ? 'The export has no local reports.\n' : formatTable(heading, rows) + NOTE;
-  return writeProduct(cli, { kind: 'local-reports', items }, text, countNoun(rows.length, 'local report'));
-};
-
-async function listLocalReports(cli: Cli, path: string): Promise<void> {
-  const { readExportDocuments, withEvidence } = await import('../shared/input/input.ts');
-  await withEvidence(cli, path, async (evidence) => {
-    if (evidence.kind === 'part') throw usageError(`${path} is a single part, not an export`);
-    const { manifest } = await readExportDocuments(evidence.source);
-    const items = manifest.localReports;
-    const rows = items.map((row) => [
-      String(row.ordinal),
-      row.localReportId,
-      row.projectId,
-      row.bytes,
-      shortId(row.digest),
-      row.path,
-    ]);
-    const heading = ['#', 'LOCAL REPORT', 'PROJECT', 'BYTES', 'ARCHIVE', 'PATH'];
-    await writeItems(cli, items, heading, rows);
-  });
-}

@@ -29,8 +29,7 @@ const TEST = [
 ];
 
 export function defineCommand(runner: CliCommand, cli: Cli): void {
-  const examples = { 'one job of each kind': 'drillproof runner test ./my-runner' };
-  runner.description('Try a runner without a control plane.').examples(examples);
+  runner.description('Try a runner without a control plane.');
   runner
     .command('test')
     .description('Do one job of each kind with a runner. Its control plane exists only for the test.')
@@ -42,7 +41,7 @@ export function defineCommand(runner: CliCommand, cli: Cli): void {
       await writeProduct(cli, { kind: 'runner-test', trials }, trials.map(formatTrial).join(''), line);
       if (passed < trials.length) cli.exitCode = EXIT.bad;
     })
-    .examples(examples);
+    .examples({ 'one job of each kind': 'drillproof runner test ./my-runner' });
 }
 
 type Trial = {

@@ -16,8 +16,6 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
       'everything within 90 days': 'drillproof scrub ./archive --within 90d',
       'ten minutes every night': 'drillproof scrub ./archive --for 10m --older-than 30d',
       'repair from a second archive': 'drillproof scrub ./archive --repair-from s3://second/archive',
-      'repair from the control plane':
-        'drillproof scrub ./archive --repair-from source --url http://127.0.0.1:8080 --project prj_0123456789ab',
       'verify signatures as well': 'drillproof scrub ./archive --depth full --trust trust.json',
     })
     .addHelpText('after', MORE);

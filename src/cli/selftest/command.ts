@@ -1,7 +1,7 @@
 import type { Cli } from '../cli.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
-import { jobsOption, parseNumberBetween, QUIET, STANDARD } from '../shared/options/options.ts';
+import { jobsOption, parseNumberBetween, STANDARD } from '../shared/options/options.ts';
 import { packaging } from '#packaging';
 import { platform } from '#platform';
 import { readdir } from 'node:fs/promises';
@@ -13,26 +13,22 @@ import { awaitCall } from '../../node/fs-errors.ts';
 import { inTemporaryFolder } from '../../node/temporary-folder.ts';
 import { openZip } from '../../zip/read/open.ts';
 import { escapeText } from '../../report/printable.ts';
-import { EXIT_CODES, execCase, type ExecOptions } from '../../selftest/exec.ts';
+import { execCase, type ExecOptions } from '../../selftest/exec.ts';
 import {
   type CaseResult,
   findCaseKind,
-  toPlain,
   runCase,
   selftestReport,
   type SelftestReport,
-  isUnsupported,
 } from '../../selftest/result.ts';
 import {
   MAX_VECTOR_BYTES,
   parseVectorFile,
-  readCaseFolder,
   type SelftestCase,
   type VectorFile,
 } from '../../selftest/case-folder.ts';
 import { readInput } from '../shared/input/input.ts';
 import { usageError } from '../shared/options/values.ts';
-import { EXIT } from '../exit.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { readVersion } from '../shared/output/product.ts';
 import { writeSelftest } from './output.ts';
@@ -60,12 +56,6 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
       'test this installation': 'drillproof selftest',
       'another verifier': 'drillproof selftest --exec "python3 verifier.py" --json',
     });
-  command
-    .command('case')
-    .description('Verify the folder of one case as a verifier under --exec, and print one line of JSON.')
-    .argument('<dir>', 'folder of the case, with case.json')
-    .perform(QUIET, (_options, folder: string) => runSelftestCase(cli, folder))
-    .examples({ 'verify one case': 'drillproof selftest case ./case' });
 }
 
 type Row = { readonly kind: string; readonly testCase: SelftestCase };
@@ -109,19 +99,6 @@ async function testCommand(
     );
     return selftestReport(command, results);
   });
-}
-
-/** Verifies the folder of one case by the protocol of `--exec` (docs/formats/selftest.md). */
-async function runSelftestCase(cli: Cli, folder: string): Promise<void> {
-  const { kind, input } = await readCaseFolder(folder);
-  const [outcome] = (await findCaseKind(kind)?.outcomes(input, 1))?.values() ?? [];
-  if (outcome === undefined || isUnsupported(outcome)) {
-    cli.exitCode = EXIT_CODES.unsupported;
-    return;
-  }
-  const { verdict, ...facts } = toPlain(outcome);
-  cli.exitCode = verdict === 'valid' ? EXIT.pass : EXIT.bad;
-  await cli.stdout.write(`${JSON.stringify(facts)}\n`);
 }
 
 async function readVectors(cli: Cli, options: SelftestOptions): Promise<readonly VectorFile[]> {

@@ -43,9 +43,9 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
     )
     .examples({
       'read it for review':
-        'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
+        'drillproof tool-source sha256:… mailer --project prj_0123456789ab --url http://127.0.0.1:8080 --lock build.json --source mailer.js',
       'check one that was saved':
-        'drillproof tool-source sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 mailer --file mailer.json --lock build.json',
+        'drillproof tool-source sha256:… mailer --file mailer.json --lock build.json',
     })
     .addHelpText('after', MORE);
 }

@@ -21,15 +21,12 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
       'a mirror, with the keys you trust': 'drillproof verify ./mirror --trust trust.json',
       'a part, with the public key of its signer':
         'drillproof verify part.zip --key acme.pub.pem,issuer=acme-ci',
-      'an export with a known manifest digest':
-        'drillproof verify ./mirror --trust trust.json --expect-manifest sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
       'in CI: text in the log, JSON in a file':
         'drillproof verify ./mirror --trust trust.json --require-coverage --format json=report.json',
       'a page for people, and a signed report':
         'drillproof verify ./mirror --trust trust.json --format html=report.html --format json=report.dsse.json --sign auditor.pem --issuer auditor',
       'every export below a folder, with one summary':
         'find mirrors -mindepth 1 -maxdepth 1 -print0 | drillproof verify --list - -0 --trust trust.json',
-      'a part with a DSSE envelope': 'drillproof verify part.zip --dsse part.dsse.json --trust trust.json',
       'only compare the bytes, without a key': 'drillproof verify ./mirror --accept intact',
     })
     .addHelpText('after', MORE);

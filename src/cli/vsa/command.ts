@@ -6,8 +6,8 @@ import { verifySummary } from '../../policy/vsa/verify.ts';
 import { renderSummaryReport } from '../../report/text/vsa.ts';
 import { type Cli, describeLook, printNote } from '../cli.ts';
 import { readEvidenceInput, withFileName } from '../shared/input/input.ts';
-import { readSigning, signingOptions } from '../shared/input/signing.ts';
-import { readTrust } from '../shared/input/trust.ts';
+import { requireSigning, signingOptions } from '../shared/input/signing.ts';
+import { requireTrust } from '../shared/input/trust.ts';
 import { writeBytes } from '../shared/output/output-file.ts';
 import { writeProduct, writeReport } from '../shared/output/product.ts';
 import type { CliCommand } from '../shared/options/command.ts';
@@ -63,10 +63,6 @@ export function defineCommand(command: CliCommand, cli: Cli): void {
   command.description(
     'Check and sign verification summaries: what a gate decided, as a SLSA VSA in a DSSE envelope. "gate --vsa" makes them.',
   );
-  command.examples({
-    'make one':
-      'drillproof gate ./mirror --policy policy.yaml --trust trust.json --vsa vsa.json --vsa-key gate.pem --verifier-id https://ci.example/gate',
-  });
   command
     .command('verify')
     .description('Verify a summary offline: who signed it, and whether it states what you expect.')
@@ -94,8 +90,7 @@ manifest that the summary covers, and --expect-param for every parameter of
 the policy.`;
 
 async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>): Promise<void> {
-  const trust = await readTrust(cli, options);
-  if (trust === undefined) throw usageError('no trusted keys given', 'Pass --trust FILE.');
+  const trust = await requireTrust(cli, options);
   const envelope = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
   const report = verifySummary(envelope, {
     asOfMs: options.asOf ?? cli.now(),
@@ -116,8 +111,7 @@ async function verify(cli: Cli, path: string, options: OptionsOf<typeof VERIFY>)
 }
 
 async function sign(cli: Cli, path: string, options: OptionsOf<typeof SIGN>): Promise<void> {
-  const signing = await readSigning(cli, options);
-  if (signing === undefined) throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+  const signing = await requireSigning(cli, options);
   const { signer, issuer } = signing;
   const bytes = await readEvidenceInput(path, MAX_ENVELOPE_BYTES, cli);
   const envelope = withFileName(path, () => parseDsse(bytes));

@@ -25,7 +25,6 @@ import { escapeText } from '../printable.ts';
 const LEVELS = { failed: 'error', not_checked: 'error', warned: 'warning', waived: 'note' } as const;
 const levelOf = (decision: Decision, state: Reason['state']): string =>
   isReportOnly(decision) && LEVELS[state] === 'error' ? 'warning' : LEVELS[state];
-const CODES = 'drillproof codes';
 const INFORMATION = 'https://www.npmjs.com/package/drillproof';
 /** GitHub code scanning shows 5,000 results of a run, and refuses a file with more than 25,000. */
 const MAX_RESULTS = 5_000;
@@ -39,7 +38,6 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
   const reasons = reasonsOf(decision);
   const shown = reasons.slice(0, MAX_RESULTS);
   const omitted = reasons.length - shown.length;
-  const codes = removeRepeats(shown.flatMap(codesOf));
   return stableJson({
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -55,10 +53,9 @@ export function renderDecisionSarif(decision: Decision, category?: string): stri
         },
         ...(category !== undefined && { automationDetails: { id: `${category}/` } }),
         columnKind: 'utf16CodeUnits',
-        taxonomies: [buildTaxonomy(codes)],
         invocations: [buildInvocation(decision, shown)],
         results: [
-          ...shown.map((reason) => resultOf(decision, reason, codes)),
+          ...shown.map((reason) => resultOf(decision, reason)),
           ...(omitted > 0 ? [buildRest(decision, reasons.slice(MAX_RESULTS))] : []),
         ],
         properties: factsOfRun(decision),
@@ -139,7 +136,7 @@ function buildInvocation(decision: Decision, reasons: readonly Reason[]): object
   };
 }
 
-function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): object {
+function resultOf(decision: Decision, reason: Reason): object {
   const { rule, state, fingerprint, waiver, code, findings, subject, input, expected, actual } = reason;
   const ruleIndex = decision.rules.findIndex((result) => result.rule === rule);
   return {
@@ -148,11 +145,6 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
     level: levelOf(decision, state),
     message: { text: escapeLiteral([formatReason(reason), ...formatFacts(reason)].join('\n')) },
     locations: [locationOf(decision, reason)],
-    taxa: codesOf(reason).map((id) => ({
-      id,
-      index: codes.indexOf(id),
-      toolComponent: { name: CODES, index: 0 },
-    })),
     partialFingerprints: { 'drillproofReason/v1': fingerprint },
     ...(state === 'waived' && {
       suppressions: [{ kind: 'external', status: 'accepted', justification: waiver ?? 'waived' }],
@@ -161,22 +153,10 @@ function resultOf(decision: Decision, reason: Reason, codes: readonly Code[]): o
       state,
       subject,
       ...defined({ code, input, expected, actual }),
-      ...(findings.length > 0 && { findings: removeRepeats(findings) }),
+      ...(findings.length > 0 && { findings: [...new Set(findings)] }),
     },
   };
 }
-
-const removeRepeats = (codes: readonly Code[]): readonly Code[] => [...new Set(codes)];
-
-const codesOf = ({ code, findings }: Reason): readonly Code[] =>
-  removeRepeats([...(code === undefined ? [] : [code]), ...findings]);
-
-const buildTaxonomy = (codes: readonly Code[]): object => ({
-  name: CODES,
-  isComprehensive: false,
-  shortDescription: { text: 'The codes of drillproof in this run.' },
-  taxa: codes.map((id) => ({ id, ...helpOf(id) })),
-});
 
 function helpOf(code: Code): object {
   const { meaning, action } = codeEntry(code);

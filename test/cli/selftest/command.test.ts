@@ -1,11 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { selftestReportSchema } from '../../../docs/make/selftest-report.ts';
-import { COUNTS } from '../../vectors/counts.ts';
 import { call, drillproof, expectExit, expectResult, useScratch } from '../make.ts';
-import { isDeep, isExhaustive } from '../../support/deep.ts';
 
 const dir = useScratch();
 
@@ -116,18 +113,6 @@ describe('selftest --exec', () => {
     expect(await readdir(dir.path('tmp'))).toEqual([]);
   });
 
-  if (isDeep)
-    it('selftest --exec passes for selftest case, one case of every kind', async () => {
-      const main = resolve('src/cli/main.ts');
-      const self = `${process.execPath} --conditions=drillproof:source ${main} selftest case`;
-      if (isExhaustive) await cp('vectors', dir.path('few'), { recursive: true });
-      else await fewVectors(dir.path('few'));
-      const report = await testProgram(self, `--vectors ${dir.path('few')} --jobs 2`);
-      expect(report.failures).toEqual([]);
-      expect(report).toMatchObject({ code: 0, total: { unsupported: 0, verdictOnly: 0 } });
-      expect(report.kinds.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(COUNTS).toSorted());
-    }, 600_000);
-
   it('selftest --exec passes for the Python example and counts its unsupported kinds', async () => {
     const kinds = ['hex', 'identifiers', 'paths'].map((kind) => `--kind ${kind}`);
     const cases = 'empty uppercase fullwidth digest-uppercase projectId-short semver-plain file deep'
@@ -142,28 +127,4 @@ describe('selftest --exec', () => {
       { kind: 'paths', passed: 0, unsupported: 3 },
     ]);
   });
-});
-
-/** The vectors with one case of each kind: a valid and an invalid one in turn. */
-async function fewVectors(folder: string): Promise<void> {
-  await mkdir(folder);
-  for (const [i, kind] of Object.keys(COUNTS).entries()) {
-    const file = JSON.parse(await readFile(`vectors/${kind}.json`, 'utf8')) as {
-      cases: { expected: { verdict: string } }[];
-    };
-    const verdict = i % 2 === 0 ? 'valid' : 'invalid';
-    const cases = file.cases.filter(({ expected }) => expected.verdict === verdict).slice(0, 1);
-    await writeFile(join(folder, `${kind}.json`), JSON.stringify({ ...file, cases, numberOfCases: 1 }));
-  }
-}
-
-it.each(['other', 'constructor'])('selftest case exits with 77 for the unknown kind %s', async (kind) => {
-  const unknown = { protocol: 1, kind, id: 'a', input: {}, files: {} };
-  await writeFile(dir.path('case.json'), JSON.stringify(unknown));
-  expect(await call(['selftest', 'case', dir.root])).toMatchObject({ code: 77, stdout: '' });
-});
-
-it('selftest case refuses a folder without case.json', async () => {
-  expect((await call(['selftest', 'case', dir.root])).code).toBe(2);
-  await rm(dir.root, { recursive: true });
 });

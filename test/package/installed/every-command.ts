@@ -157,7 +157,6 @@ const CHECK: readonly Line[] = [
   ['timestamp part-1.zip --tsa http://127.0.0.1:9', 3],
   ['explain part.DIGEST_MISMATCH', 0],
   [`selftest --kind hex --vectors ${VECTORS}`, 0],
-  ['selftest case cases', 2],
 ];
 
 const DATA = '--data data';

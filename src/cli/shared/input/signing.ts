@@ -78,6 +78,13 @@ export async function readSigning(
   return { signer, issuer, issuedAtMs: cli.now() };
 }
 
+/** @throws DrillproofError `usage.INVALID` without a signer */
+export async function requireSigning(cli: Cli, options: SigningOptions) {
+  const signing = await readSigning(cli, options);
+  if (signing !== undefined) return signing;
+  throw usageError('no signer given', 'Pass --key or --signer, and --issuer.');
+}
+
 async function createCommandSigner(cli: Cli, line: string, options: SigningOptions): Promise<Signer> {
   const { commandSigner, commandWords } = await import('../../../node/keys/command-signer.ts');
   const { publicKey: file, signerTimeout } = options;

@@ -2,12 +2,16 @@ import { Command } from 'commander';
 import type { Declared, OptionsOf } from './option.ts';
 import { usageError } from './values.ts';
 
+const MAX_EXAMPLES = 5;
+
 /** A command whose options are declared. No value of an option silently replaces another one. */
 export class CliCommand extends Command {
   readonly declared: Declared[] = [];
+  readonly #examples: string[] = [];
 
   override createCommand(name?: string): CliCommand {
-    return new CliCommand(name).helpOption('-h, --help', 'show help');
+    const command = new CliCommand(name).helpOption('-h, --help', 'show help');
+    return command.addHelpText('after', () => command.#formatExamples());
   }
 
   /** Adds options, and an action that gets their values before the arguments. */
@@ -24,11 +28,22 @@ export class CliCommand extends Command {
 
   /** Adds examples to the help: command lines by their purpose. */
   examples(lineByPurpose: Readonly<Record<string, string>>): this {
-    const lines = Object.entries(lineByPurpose).flatMap(([purpose, line]) => [
-      `  # ${purpose}`,
-      `  $ ${line}`,
-    ]);
-    return this.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    for (const [purpose, line] of Object.entries(lineByPurpose))
+      this.#examples.push(`  # ${purpose}\n  $ ${line}`);
+    return this;
+  }
+
+  /** A command with others below it shows the first example of each. */
+  #listExamples(): readonly string[] {
+    const below = this.commands.filter((command) => command instanceof CliCommand);
+    return this.#examples.length > 0
+      ? this.#examples
+      : below.flatMap((command) => command.#listExamples().slice(0, 1)).slice(0, MAX_EXAMPLES);
+  }
+
+  #formatExamples(): string {
+    const examples = this.#listExamples();
+    return examples.length === 0 ? '' : `\nExamples:\n${examples.join('\n')}`;
   }
 
   #declare(declared: Declared): void {
