@@ -33,41 +33,47 @@ export type CallOptions = {
   readonly pace?: Pace;
 };
 
-/** How failures are retried; see `retryDelayMs`. */
-export type RetryOptions = {
-  /** Repetitions after the first attempt; default 5. */
-  readonly retries?: number;
-  /** Upper end of the first random delay, doubled for each further one; default 500. */
-  readonly baseDelayMs?: number;
-  /** The upper end stops doubling at this; default 20,000. */
-  readonly maxDelayMs?: number;
-  /** The longest wait that a server may ask for; when it asks for more, the failure goes to the caller. Default 60,000. */
-  readonly maxRetryAfterMs?: number;
-};
+const MIB = 1024 * 1024;
 
-export type TimeoutOptions = {
+const RETRY = {
+  /** Repetitions after the first attempt; default 5. */
+  retries: 5,
+  /** Upper end of the first random delay, doubled for each further one; default 500. */
+  baseDelayMs: 500,
+  /** The upper end stops doubling at this; default 20,000. */
+  maxDelayMs: 20_000,
+  /** The longest wait that a server may ask for; when it asks for more, the failure goes to the caller. Default 60,000. */
+  maxRetryAfterMs: 60_000,
+};
+/** How failures are retried; see `retryDelayMs`. */
+export type RetryOptions = Partial<Readonly<typeof RETRY>>;
+
+const TIMEOUTS = {
   /** From the start of an attempt to the headers of its answer, connecting included; default 30,000. */
-  readonly headersMs?: number;
+  headersMs: 30_000,
+  /** A body must deliver `stallBytes` bytes, or its end, within this time; default 15,000. */
+  stallMs: 15_000,
+  /** Default 1,024. */
+  stallBytes: 1024,
+};
+export type TimeoutOptions = Partial<Readonly<typeof TIMEOUTS>> & {
   /** From the start of a call to its JSON or the headers of its download, retries included; default none. */
   readonly answerMs?: number;
-  /** A body must deliver `stallBytes` bytes, or its end, within this time; default 15,000. */
-  readonly stallMs?: number;
-  /** Default 1,024. */
-  readonly stallBytes?: number;
 };
 
-export type LimitOptions = {
+const LIMITS = {
   /** Bytes of a JSON answer; default 16 MiB. */
-  readonly jsonBytes?: number;
+  jsonBytes: 16 * MIB,
   /** Bytes of an answer that reports an error; default 64 KiB. */
-  readonly errorBytes?: number;
+  errorBytes: 65_536,
   /** Redirects that one attempt follows; default 5. */
-  readonly redirects?: number;
+  redirects: 5,
   /** Pages of one list; default 20,000. */
-  readonly pages?: number;
+  pages: 20_000,
   /** Items of one list; default 10,000, the most that an export may have. */
-  readonly items?: number;
+  items: 10_000,
 };
+export type LimitOptions = Partial<Readonly<typeof LIMITS>>;
 
 /** Names of query parameters that the specification does not define, for other implementations. */
 export type ParameterNames = {
@@ -115,10 +121,6 @@ export type ClientSettings = Required<
   readonly parameterNames: Required<ParameterNames>;
 };
 
-const MIB = 1024 * 1024;
-const RETRY = { retries: 5, baseDelayMs: 500, maxDelayMs: 20_000, maxRetryAfterMs: 60_000 };
-const TIMEOUTS = { headersMs: 30_000, stallMs: 15_000, stallBytes: 1024 };
-const LIMITS = { jsonBytes: 16 * MIB, errorBytes: 65_536, redirects: 5, pages: 20_000, items: 10_000 };
 const PARAMETER_NAMES = { packageId: 'packageId', cursor: 'cursor', limit: 'limit' };
 
 const MEMBERS: MembersOf<ClientOptions> = {

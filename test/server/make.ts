@@ -257,6 +257,8 @@ export async function part(
   return whole(packed.archive({ compression: 'store' }));
 }
 
+type LocalReport = ReturnType<typeof localReport>;
+
 /** A local report with the claims of its uploader. */
 export function localReport(n: number) {
   const bytes = toUtf8(`archive of local report ${n}`);
@@ -289,7 +291,7 @@ export type ExportMake = {
   readonly key?: Signer;
 };
 
-/** The files of a packed export, by path, and the metadata of its local reports. */
+/** The files of a packed export, by path, and its local reports. */
 export async function exportFiles(make: ExportMake = {}) {
   const { evidenceExportId = EXPORT, parts = [await part(1)], key } = make;
   const { scope = { kind: 'project', projectId: PROJECT } } = make;
@@ -307,13 +309,20 @@ export async function exportFiles(make: ExportMake = {}) {
   for (const [i, { manifest }] of facts.entries())
     files[`parts/${manifest.evidenceBundleId}.zip`] = parts[i]!;
   for (const { bytes, metadata } of reports) files[`local-reports/${metadata.localReportId}.zip`] = bytes;
-  return { files, localReports: reports.map(({ metadata }) => metadata), facts };
+  return { files, reports, facts };
+}
+
+/** Stores the local reports of an export, as an operator does before the export. */
+export async function ingestReports({ admin }: Pick<Plane, 'admin'>, reports: readonly LocalReport[]) {
+  for (const { bytes, metadata } of reports)
+    await admin.ingestLocalReport(PROJECT, memoryAccess(bytes), metadata);
 }
 
 /** Packs an export and ingests it. */
 export async function ingestExport({ admin }: Pick<Plane, 'admin'>, make: ExportMake = {}) {
-  const { files, localReports, facts } = await exportFiles(make);
-  const { resource } = await admin.ingestExport(memorySource(files), { localReports });
+  const { files, reports, facts } = await exportFiles(make);
+  await ingestReports({ admin }, reports);
+  const { resource } = await admin.ingestExport(memorySource(files));
   return { files, resource, facts };
 }
 

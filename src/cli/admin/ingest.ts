@@ -43,25 +43,13 @@ export const defineBundle = (command: CliCommand, cli: Cli): CliCommand =>
     .examples({ 'a part': 'drillproof admin ingest bundle part-1.zip --project prj_0123456789ab' });
 
 const EXPORT_HELP = `
-Each local report must be stored or described: store it first with
-"drillproof admin ingest local-report", or give its uploader's claims with
---report-metadata.`;
-
-const EXPORT = [
-  ...DATA,
-  option(
-    '--report-metadata <file>',
-    'claims of the uploader of a local report, with its localReportId',
-  ).repeat(),
-];
+Store each local report first, with "drillproof admin ingest local-report".`;
 
 export const defineExport = (command: CliCommand, cli: Cli): CliCommand =>
   command
     .description('Store an export with all its parts and local reports, to be served and mirrored.')
     .argument('<export>', 'folder of the export, or a ZIP of it')
-    .perform(EXPORT, async (options, path: string) => {
-      const { reportMetadata = [] } = options;
-      const localReports = await Promise.all(reportMetadata.map((file) => readReportMetadata(cli, file)));
+    .perform(DATA, async (options, path: string) => {
       await withEvidence(cli, path, async (evidence) => {
         if (evidence.kind === 'part')
           throw usageError(
@@ -69,9 +57,7 @@ export const defineExport = (command: CliCommand, cli: Cli): CliCommand =>
             'Store a part with "drillproof admin ingest bundle".',
           );
         const { source } = evidence;
-        const result = await withAdmin(cli, options, ({ admin }) =>
-          admin.ingestExport(source, { localReports }),
-        );
+        const result = await withAdmin(cli, options, ({ admin }) => admin.ingestExport(source));
         const { evidenceExportId, bundleCount, manifestDigest } = result.resource;
         await writeFacts(cli, { kind: 'ingested-export', ...result }, [
           ['export', evidenceExportId],
@@ -83,8 +69,6 @@ export const defineExport = (command: CliCommand, cli: Cli): CliCommand =>
     })
     .examples({
       'an export': 'drillproof admin ingest export ./export',
-      'with a local report that is not stored yet':
-        'drillproof admin ingest export ./export --report-metadata meta.json',
     })
     .addHelpText('after', EXPORT_HELP);
 

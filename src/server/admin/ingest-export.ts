@@ -3,7 +3,7 @@ import { digestOf } from '../../bytes/hash.ts';
 import { mapConcurrently, once, closeAfter } from '../../bytes/async.ts';
 import { streamAccess } from '../../bytes/random-access.ts';
 import type { EvidenceExport } from '../../contract/resources/evidence.ts';
-import { DEFAULT_LIMITS, typeDocument } from '../../evidence/document.ts';
+import { DEFAULT_LIMITS } from '../../evidence/document.ts';
 import { type EvidenceSource, readFile } from '../../evidence/source.ts';
 import { EXPORT_ATTESTATION, EXPORT_MANIFEST, EXPORT_RESOURCE } from '../../evidence/export/pack-export.ts';
 import {
@@ -16,7 +16,6 @@ import {
   selectionDigest,
 } from '../../evidence/export/manifest.ts';
 import { parseExportAttestation } from '../../evidence/bundle/attestation.ts';
-import * as z from 'zod/mini';
 import { toDigest } from '../model/ids.ts';
 import { joinContent } from '../jobs/export/content.ts';
 import type { StoredReportRow, ProjectRow, Reads, Store } from '../store/store.ts';
@@ -28,18 +27,7 @@ import {
   requireProject,
   writeHolding,
 } from '../model/admin-context.ts';
-import {
-  addLocalReport,
-  localReportMetadataSchema,
-  buildLocalReportRow,
-  type LocalReportMetadata,
-} from './local-report.ts';
 import { addBundle, deriveRun, type StoredPart, storePart } from '../services/part.ts';
-
-export type IngestExportOptions = {
-  /** The claims of uploaders about local reports of the export that are not stored yet. */
-  readonly localReports?: readonly LocalReportMetadata[];
-};
 
 type Documents = Awaited<ReturnType<typeof readDocuments>>;
 
@@ -122,22 +110,13 @@ async function storeRow(ingest: Export, row: PartRow): Promise<StoredPart> {
   );
 }
 
-/** Stores the archive of a report; the blob store refuses bytes that do not match the manifest. */
-async function storeReport(
-  ingest: Export,
-  line: ReportLine,
-  claims: readonly LocalReportMetadata[],
-): Promise<StoredReportRow> {
-  const project = requireListedProject(ingest, line.projectId);
+/** Stores the archive of a stored report again; the blob store refuses bytes that do not match the manifest. */
+async function storeReport(ingest: Export, line: ReportLine): Promise<StoredReportRow> {
   const expected = { digest: toDigest(line.digest), bytes: Number(line.bytes) };
-  const archive = await closeAfter(await ingest.source.open(line.path), (file) =>
+  await closeAfter(await ingest.source.open(line.path), (file) =>
     ingest.blobs.put(streamAccess(file), expected),
   );
-  const metadata = claims.find(({ localReportId }) => localReportId === line.localReportId);
-  const row =
-    metadata === undefined
-      ? await ingest.store.localReports.find(line.projectId, line.localReportId)
-      : buildLocalReportRow(project, archive, metadata, ingest.now());
+  const row = await ingest.store.localReports.find(line.projectId, line.localReportId);
   if (row === undefined) throw refusedError(`local report ${line.localReportId} was not ingested`);
   assertListed(line, row);
   return row;
@@ -176,7 +155,7 @@ async function addBundles(ingest: Export, parts: readonly StoredPart[]): Promise
 }
 
 /** Stores all blobs, then the rows of bundles, then the export that lists them, in one transaction. */
-async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[]): Promise<boolean> {
+async function storeExport(ingest: Export): Promise<boolean> {
   const { manifest, manifestBytes, attestationBytes, resource, blobs } = ingest;
   const large = manifest.parts.filter(isLarge);
   const small = manifest.parts.filter((row) => !isLarge(row));
@@ -187,7 +166,7 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   ];
   const bundles = stored.map(({ row }) => row);
   const localReports: StoredReportRow[] = [];
-  for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line, claims));
+  for (const line of manifest.localReports) localReports.push(await storeReport(ingest, line));
   const documents = defined({
     manifest: await blobs.put(once(manifestBytes)),
     attestation: attestationBytes && (await blobs.put(once(attestationBytes))),
@@ -197,7 +176,6 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
   await addBundles(ingest, stored);
   return writeHolding(ingest, digests, async (tx) => {
     if (await isStored(tx, ingest)) return false;
-    for (const report of localReports) await addLocalReport(tx, report);
     const { organizationId, evidenceExportId } = manifest;
     const content = joinContent(manifest, { bundles, localReports });
     await tx.exports.insert({ organizationId, evidenceExportId, resource, ...documents, ...content });
@@ -207,7 +185,7 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
 
 /**
  * Ingests a packed export: its documents must agree, every part must be intact or better and match its row, and every
- * local report must be stored or described. Ingesting it again changes nothing.
+ * local report must be stored (`ingestLocalReport`). Ingesting it again changes nothing.
  * @throws DrillproofError `export.CHANGED` for another manifest under its id, `export.RESOURCE_MISMATCH`,
  *   `export.SELECTION_MISMATCH`, `export.ATTESTATION_SUBJECT_MISMATCH`, `server.ADMIN_REFUSED`,
  *   `control.UPLOAD_MISMATCH` for a report with other bytes, and what parsing, reading and storing throw
@@ -215,16 +193,11 @@ async function storeExport(ingest: Export, claims: readonly LocalReportMetadata[
 export async function ingestExport(
   context: AdminContext,
   source: EvidenceSource,
-  options: IngestExportOptions = {},
 ): Promise<Ingested<{ resource: EvidenceExport }>> {
-  const claims = typeDocument(options.localReports ?? [], {
-    schema: z.array(localReportMetadataSchema),
-    code: 'server.ADMIN_REFUSED',
-  });
   const documents = await readDocuments(source);
   assertAgree(documents);
   const projects = await readProjects(context.store, documents.manifest);
   const { resource } = documents;
   if (await isStored(context.store, documents)) return { resource, created: false };
-  return { resource, created: await storeExport({ ...context, ...documents, source, projects }, claims) };
+  return { resource, created: await storeExport({ ...context, ...documents, source, projects }) };
 }

@@ -64,7 +64,7 @@ const formatClaims = ({
 }: StoredReportRow): string => canonicalJson({ digest: archive.digest, claims });
 
 /** Inserts a local report unless it is stored. @throws DrillproofError `server.ADMIN_REFUSED` if another has its id */
-export async function addLocalReport(tx: Tx, row: StoredReportRow): Promise<boolean> {
+async function addLocalReport(tx: Tx, row: StoredReportRow): Promise<boolean> {
   const stored = await tx.localReports.find(row.projectId, row.localReportId);
   if (stored === undefined) {
     await tx.localReports.insert(row);

@@ -59,6 +59,18 @@ function readAtOnce(fd: number, size: number): Uint8Array {
   return bytes;
 }
 
+const describeStored = (
+  bytes: RandomAccess,
+  stats: BigIntStats,
+  close: () => Promise<void>,
+): StoredObject => ({
+  bytes: bytes.size,
+  identity: identityOf(stats),
+  stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
+  access: () => bytes,
+  close,
+});
+
 /** Reads all bytes of a small file; returns `undefined` for a larger one. Throws the errors of the system. */
 function openSmall(path: string): StoredObject | undefined {
   const fd = openSync(path, 'r');
@@ -66,13 +78,7 @@ function openSmall(path: string): StoredObject | undefined {
     const stats = fstatSync(fd, { bigint: true });
     if (stats.size > AT_ONCE_BYTES) return undefined;
     const bytes = memoryAccess(readAtOnce(fd, Number(stats.size)));
-    return {
-      bytes: bytes.size,
-      identity: identityOf(stats),
-      stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
-      access: () => bytes,
-      close: () => Promise.resolve(),
-    };
+    return describeStored(bytes, stats, () => Promise.resolve());
   } finally {
     closeSync(fd);
   }
@@ -93,14 +99,8 @@ async function openLarge(path: string): Promise<StoredObject> {
   try {
     const stats = await file.stat({ bigint: true });
     const bytes = createFileAccess(file, Number(stats.size), path);
-    return {
-      bytes: bytes.size,
-      identity: identityOf(stats),
-      stream: ({ start, end }) => streamAccess(bytes, start, end - start, PIECE_BYTES),
-      access: () => bytes,
-      readInto: (target, offset) => fill(file, path, target, offset),
-      close: () => file.close(),
-    };
+    const readInto = (target: Uint8Array, offset: number) => fill(file, path, target, offset);
+    return { ...describeStored(bytes, stats, () => file.close()), readInto };
   } catch (error) {
     await file.close();
     throw error;

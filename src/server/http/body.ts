@@ -115,18 +115,6 @@ export async function readJsonBody(
   }
 }
 
-/** A body of bytes, which is not read before `bytes` is called. */
-export type Content = {
-  readonly mediaType: string | undefined;
-  readonly coding: string;
-  readonly range?: string;
-  /** The announced length; absent when the request is chunked. */
-  readonly announcedBytes?: number;
-  /** Counts the upload among those of its owner. @throws Refusal `control.RATE_LIMITED`, `control.UNAVAILABLE` */
-  readonly admit: (owner: Owner) => void;
-  readonly bytes: () => Bytes;
-};
-
 const earlyEndError = (cause?: unknown): Refusal =>
   new Refusal('control.REQUEST_INVALID', 'the body ended early', { cause, ...CLOSE });
 
@@ -149,24 +137,30 @@ async function* streamPieces({ body }: HttpRequest, arrival: Arrival): AsyncGene
   }
 }
 
-/** @param use.onRead called before the first read: a client may be waiting for 100 Continue */
-export function describeContent(
-  request: HttpRequest,
-  use: Pick<Content, 'admit'> & { readonly onRead: () => void; readonly arrival: () => Arrival },
-): Content {
+/** A body of bytes, which is not read before `bytes` is called. */
+export type Content = ReturnType<typeof describeContent>;
+
+type ContentUse = {
+  /** Counts the upload among those of its owner. @throws Refusal `control.RATE_LIMITED`, `control.UNAVAILABLE` */
+  readonly admit: (owner: Owner) => void;
+  /** Called before the first read: a client may be waiting for 100 Continue. */
+  readonly onRead: () => void;
+  readonly arrival: () => Arrival;
+};
+
+export function describeContent(request: HttpRequest, { admit, onRead, arrival }: ContentUse) {
   const { header } = request;
   const length = header('content-length');
   return {
     mediaType: header('content-type'),
     coding: header('content-encoding') ?? 'identity',
-    ...defined({
-      announcedBytes: length === undefined ? undefined : Number(length),
-      range: header('content-range'),
-    }),
-    admit: use.admit,
-    bytes: () => {
-      use.onRead();
-      return streamPieces(request, use.arrival());
+    /** Absent when the request is chunked. */
+    announcedBytes: length === undefined ? undefined : Number(length),
+    range: header('content-range'),
+    admit,
+    bytes: (): Bytes => {
+      onRead();
+      return streamPieces(request, arrival());
     },
   };
 }

@@ -63,22 +63,25 @@ export type Sweep = {
   readonly run: (signal: AbortSignal) => Promise<number>;
 };
 
-export type DriveOptions = {
+export const driveDefaults = {
+  /** The lifetime of a claim without a heartbeat; then another worker may take over the job. */
+  leaseMs: 60_000,
+  /** The interval at which the lease is renewed and cancellation is checked. */
+  heartbeatMs: 10_000,
+  /** The number of claims after which a job fails permanently. */
+  maxAttempts: 5,
+  /** The pause before the second attempt; it doubles with each further one, up to `maxRetryMs`. */
+  retryMs: 2_000,
+  maxRetryMs: 300_000,
+  /** The longest wait for stopped work to end. */
+  graceMs: 30_000,
+};
+
+export type DriveOptions = Readonly<typeof driveDefaults> & {
   readonly store: Store;
   readonly now: () => number;
   readonly log: Log;
   readonly worker: string;
-  /** The lifetime of a claim without a heartbeat; then another worker may take over the job. */
-  readonly leaseMs: number;
-  /** The interval at which the lease is renewed and cancellation is checked. */
-  readonly heartbeatMs: number;
-  /** The number of claims after which a job fails permanently. */
-  readonly maxAttempts: number;
-  /** The pause before the second attempt; it doubles with each further one, up to `maxRetryMs`. */
-  readonly retryMs: number;
-  readonly maxRetryMs: number;
-  /** The longest wait for stopped work to end. */
-  readonly graceMs: number;
   /** Uniform in [0, 1); spreads the pauses. */
   readonly random: () => number;
 };
@@ -87,15 +90,6 @@ export type DriveOptions = {
 export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
-
-export const driveDefaults = {
-  leaseMs: 60_000,
-  heartbeatMs: 10_000,
-  maxAttempts: 5,
-  retryMs: 2_000,
-  maxRetryMs: 300_000,
-  graceMs: 30_000,
-} as const;
 
 /**
  * In milliseconds since 1970; `undefined` for work without a deadline. Work is checked when it begins, at every heartbeat,

@@ -11,6 +11,7 @@ import {
   buildArchive,
   EXPORT,
   exportFiles,
+  ingestReports,
   FOREIGN_PROJECT,
   HASH,
   id,
@@ -164,9 +165,10 @@ it.each(['artifactCount', 'expandedBytes'])(
 );
 
 const ingestExport = async (make: ExportMake = {}, change: Change = () => {}) => {
-  const { files, localReports } = await exportFiles(make);
+  const { files, reports } = await exportFiles(make);
+  await ingestReports(plane, reports);
   change(files);
-  return plane.admin.ingestExport(memorySource(files), { localReports });
+  return plane.admin.ingestExport(memorySource(files));
 };
 const expectNothingStored = async () => expect(await plane.store.exports.list(ORG, -1, 10)).toEqual([]);
 
@@ -218,7 +220,7 @@ it('an ingested export uses bundles and local reports that are already stored', 
   expect((await plane.admin.ingestExport(memorySource(files))).created).toBe(true);
 });
 
-it('ingest refuses a local report that was neither stored nor described', async () => {
+it('ingest refuses an export with a local report that is not stored', async () => {
   const { files } = await exportFiles({ reports: [1] });
   await expectRefused(plane.admin.ingestExport(memorySource(files)));
   await expectNothingStored();
@@ -269,9 +271,11 @@ it('ingest writes a blob before the row that names it', async () => {
     return plane.store.transaction(work);
   };
   const store = { ...plane.store, transaction };
-  const { files, localReports } = await exportFiles({ reports: [1], key: signer() });
+  const { files, reports } = await exportFiles({ reports: [1], key: signer() });
   const admin = createAdmin({ store, blobs, now: () => NOW_MS });
-  await admin.ingestExport(memorySource(files), { localReports });
+  await ingestReports({ admin }, reports);
+  expect(order.splice(0)).toEqual(['blob', 'transaction']);
+  await admin.ingestExport(memorySource(files));
 
   // One transaction for the bundles, and one for the export that lists them.
   expect(order).toEqual(['blob', 'blob', 'blob', 'blob', 'transaction', 'transaction']);

@@ -106,31 +106,22 @@ export function wrapConnection(to: Queryable): Sql {
   };
 }
 
-/** Options of the store on PostgreSQL. Times are in milliseconds. */
-export type PostgresOptions = {
+/** The default options of the store on PostgreSQL. Times are in milliseconds. */
+export const defaults = {
   /** Connections of this process. One of them is for reads, so that these never wait behind a lock. */
-  readonly connections: number;
-  /** Timeout for getting a connection, from the pool or a new one. */
-  readonly connectTimeoutMs: number;
-  readonly statementTimeoutMs: number;
-  /** Wait for a row that another transaction holds. */
-  readonly lockTimeoutMs: number;
-  /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
-  readonly idleInTransactionMs: number;
-  /** For each step of the schema, and for waiting for another process that migrates. */
-  readonly migrationTimeoutMs: number;
-  readonly migrations: readonly string[];
-};
-
-export const defaults: PostgresOptions = {
   connections: 10,
+  /** Timeout for getting a connection, from the pool or a new one. */
   connectTimeoutMs: 5_000,
   statementTimeoutMs: 10_000,
+  /** Wait for a row that another transaction holds. */
   lockTimeoutMs: 5_000,
+  /** Time without a statement after which the database ends a transaction, so that a stopped process holds no lock. */
   idleInTransactionMs: 30_000,
+  /** For each step of the schema, and for waiting for another process that migrates. */
   migrationTimeoutMs: 60_000,
   migrations,
 };
+export type PostgresOptions = Readonly<typeof defaults>;
 
 export type Pg = typeof import('pg');
 
