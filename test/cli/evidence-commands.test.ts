@@ -205,11 +205,11 @@ describe('inspect', () => {
     'inspect --export-signature %s writes a signature that openssl verifies as printed',
     async (words, out) => {
       const line = `inspect --export-signature ${words} --trust trust.json --out sig-${out}`;
-      const [verify = '', digest = ''] = (await expectPass(line)).match(/(?<=^ {2})\S.*/gm) ?? [];
+      const [verify = ''] = (await expectPass(line)).match(/(?<=^ {2})\S.*/gm) ?? [];
       expect(execFileSync('sh', ['-c', verify]).toString()).toBe('Verified OK\n');
       const { subject } = JSON.parse(await readFile(`sig-${out}/statement.json`, 'utf8'));
-      const hex = execFileSync('sh', ['-c', digest]).toString().slice(0, 64);
-      expect(subject).toMatchObject({ manifestDigest: `sha256:${hex}` });
+      const { manifestDigest } = await callJson(`inspect ${words}`);
+      expect(subject).toMatchObject({ manifestDigest });
     },
   );
 

@@ -22,7 +22,7 @@ import { ifReadable, isError } from '../../scrub/result.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, exitOfCode, worstExit } from '../exit.ts';
 import { packArchive } from './pack.ts';
-import { type Fault, formatRehearsal, rehearseRestore } from './rehearse.ts';
+import { type Fault, formatRehearsal, rehearseRestore, toFault } from './rehearse.ts';
 import type { CliCommand } from '../shared/options/command.ts';
 import { option, type OptionsOf } from '../shared/options/option.ts';
 import { parseDigest, parseNumberBetween, parseTime, STANDARD } from '../shared/options/options.ts';
@@ -225,7 +225,7 @@ async function verify(
     for (const name of archive.mirrors) {
       cli.signal.throwIfAborted();
       faults.push(
-        ...(await compareMirror(archive, inventory, name).catch((error) => [toFault(name, error)])),
+        ...(await compareMirror(archive, inventory, name).catch((error) => [toFault(cli, name, error)])),
       );
     }
     const rehearsal =
@@ -253,11 +253,6 @@ async function verify(
     };
     await writeProduct(cli, json, `${text}${formatTable(['MIRROR', 'CODE', 'WHY'], rows)}`);
   });
-}
-
-function toFault(mirror: string, error: unknown): Fault {
-  if (error instanceof DrillproofError) return { mirror, code: error.code, message: error.message };
-  throw error;
 }
 
 /** Compares the name and the manifest of a mirror with the inventory. */

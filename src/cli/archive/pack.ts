@@ -19,7 +19,7 @@ import { allFindings } from '../../verify/finding.ts';
 import { verifyExport } from '../../verify/export/export.ts';
 import type { Cli } from '../cli.ts';
 import { EXIT, exitOfCode, worstExit } from '../exit.ts';
-import type { Fault } from './rehearse.ts';
+import { type Fault, toFault } from './rehearse.ts';
 import { alignFacts, formatTable, writeProduct } from '../shared/output/product.ts';
 import { withProgress } from '../shared/output/progress.ts';
 import { equalBytes } from '../../zip/read/extra.ts';
@@ -51,8 +51,7 @@ export async function packArchive(cli: Cli, place: string, to: string): Promise<
             total.bytes += packed.bytes;
           }
         } catch (error) {
-          if (!(error instanceof DrillproofError)) throw error;
-          faults.push({ mirror, code: error.code, message: error.message });
+          faults.push(toFault(cli, mirror, error));
         }
         progress.update({ done: at + 1, of: archive.mirrors.length });
       }

@@ -18,6 +18,12 @@ import { withProgress } from '../shared/output/progress.ts';
 /** What is wrong with a mirror of an archive. */
 export type Fault = { readonly mirror: string; readonly code: Code; readonly message: string };
 
+/** Reports an error of one mirror, so that the others are still read. An interruption and faults of the program are rethrown. */
+export function toFault(cli: Cli, mirror: string, error: unknown): Fault {
+  if (!(error instanceof DrillproofError) || cli.signal.aborted) throw error;
+  return { mirror, code: error.code, message: error.message };
+}
+
 type Replicas = Awaited<ReturnType<typeof openReplicas>>;
 
 type Rehearsal = {
@@ -50,8 +56,7 @@ export async function rehearseRestore(
           await restore(cli, replicas, row, join(folder, row.evidenceExportId));
           restored.push(row);
         } catch (error) {
-          if (!(error instanceof DrillproofError) || cli.signal.aborted) throw error;
-          faults.push({ mirror: row.evidenceExportId, code: error.code, message: error.message });
+          faults.push(toFault(cli, row.evidenceExportId, error));
         }
       }
     });

@@ -122,19 +122,8 @@ function listCheckCommands(report: ExportReport | BundleReport): readonly Purpos
   return [again, ...(report.kind === 'export' ? listExportCommands(report) : listPartCommands(report))];
 }
 
-/** Members of `run.options` that do not change the result. */
-const OMITTED_OPTIONS: ReadonlySet<string> = new Set([
-  'sign',
-  'signer',
-  'issuer',
-  'previous',
-  'public-key',
-  'signer-timeout',
-]);
-
 function formatAgain({ run, asOfMs, depth }: ExportReport | BundleReport): string {
-  const given = Object.entries(run?.options ?? { depth, trust: 'TRUST.json' });
-  const options = Object.fromEntries(given.filter(([name]) => !OMITTED_OPTIONS.has(name)));
+  const options = run?.options ?? { depth, trust: 'TRUST.json' };
   const { tool = { name: 'drillproof' }, path = 'EVIDENCE' } = run ?? {};
   return formatCall({ tool, path, options: { ...options, 'as-of': asOfMs } });
 }
