@@ -15,5 +15,5 @@ export {
   type TurnJob,
   type TurnOutcome,
 } from './server/jobs/run/runner.ts';
-export { openEmbedded, openStores, type Places, placesOf, type Stores } from './server/open-stores.ts';
+export { openEmbedded, openStores, type Stores } from './server/open-stores.ts';
 export { standardWork } from './server/jobs/standard.ts';

@@ -113,12 +113,6 @@ export type Client = Methods & {
   };
   /** The base address, which holds no secret. */
   readonly baseUrl: string;
-  /** Any operation that answers with JSON, by its name in the table. */
-  call<N extends JsonOperationName & CallableName>(
-    name: N,
-    input: Input<N>,
-    options?: CallOptions,
-  ): Promise<Result<N>>;
   /** Any operation that answers with bytes, by its name in the table. */
   download<N extends BytesOperationName>(
     name: N,
@@ -151,11 +145,7 @@ export type Client = Methods & {
 export function createClient(options: ClientOptions): Client {
   checkArguments({ options: CLIENT_OPTIONS }, { options });
   const settings = readOptions(options);
-  const call: Client['call'] = <N extends JsonOperationName & CallableName>(
-    name: N,
-    input: Input<N>,
-    how?: CallOptions,
-  ) =>
+  const call = <N extends JsonOperationName & CallableName>(name: N, input: Input<N>, how?: CallOptions) =>
     // The row's own schema has typed the answer.
     callJson(operationRow(name), input, settings, { ...how, operation: name }) as Promise<Result<N>>;
   const download: Client['download'] = (name, input, how = {}) =>
@@ -175,7 +165,6 @@ export function createClient(options: ClientOptions): Client {
     operations: { ...methods.operations, wait },
     builds: { ...methods.builds, uploads: { ...methods.builds.uploads, send } },
     baseUrl: settings.baseUrl,
-    call,
     download,
     localReports: ({ projectId, evidenceExportId }: ExportRef, how: PageOptions = {}) =>
       listItems(

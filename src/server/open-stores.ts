@@ -65,11 +65,8 @@ function parseBlobPlace(env: Environment, dataDir: string): BlobPlace {
  * Returns the places of the rows and the bytes of a control plane by `DATABASE_URL` and `BLOBS_URL`; the default is the
  * data folder (docs/server/server.md). Nothing is opened.
  * @throws DrillproofError `server.CONFIG_INVALID` for a value that is not valid
- * @example
- * const { names } = placesOf(process.env, 'data');
  */
 export function placesOf(env: Environment, dataDir: string): Places {
-  checkArguments({ env: OBJECT, dataDir: PATH }, { env, dataDir });
   const store = parseStorePlace(env, dataDir);
   const blobs = parseBlobPlace(env, dataDir);
   const folders = new Set<string>();
@@ -113,7 +110,7 @@ export async function openStores(
   options: OpenOptions = {},
 ): Promise<Stores> {
   const kinds = optionsOf({ databaseConnections: optional(COUNT), storageIdleMs: optional(COUNT) });
-  checkArguments({ options: kinds }, { options });
+  checkArguments({ env: OBJECT, dataDir: PATH, options: kinds }, { env, dataDir, options });
   const places = placesOf(env, dataDir);
   for (const folder of places.folders) await claimFolder(folder);
   const blobs =

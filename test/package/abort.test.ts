@@ -92,7 +92,6 @@ const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
   'a method of the client': (task) => createSilentClient(task).evidence.exports.read(exportRef, task),
   'a method of the client, in the body': (task) =>
     createHaltingClient(task).evidence.exports.read(exportRef, task),
-  'client.call': (task) => createSilentClient(task).call('evidence.exports.read', exportRef, task),
   'client.download': (task) =>
     createSilentClient(task).download('evidence.exports.manifest', exportRef, task),
   'the body of client.download': async (task) =>

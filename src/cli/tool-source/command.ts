@@ -84,11 +84,8 @@ async function readResource(
     throw usageError(`the ${buildHash === undefined ? 'build' : 'package'} is missing`, hint);
   const { openProject } = await import('../shared/input/remote.ts');
   const { client, project } = await openProject(cli, options, hint);
-  const resource = await client.call(
-    'builds.tools.source',
-    { projectId: project, buildHash, packageId },
-    { signal: cli.signal },
-  );
+  const wanted = { projectId: project, buildHash, packageId };
+  const resource = await client.builds.tools.source(wanted, { signal: cli.signal });
   return Buffer.from(`${JSON.stringify(resource, null, 2)}\n`);
 }
 
