@@ -39,7 +39,6 @@ export type Download = {
   cancel(): Promise<void>;
 };
 
-/** @throws TransportError `transport.RANGE_INVALID` */
 export async function openDownload(
   response: HttpAnswer,
   asked: RequestedRange | undefined,

@@ -103,7 +103,6 @@ const KEEPS_METHOD = new Set([307, 308]);
  * The address to which an answer redirects, or `undefined` if it is not a redirect. Only an address of the same
  * scheme, host and port is returned, so that the credential never reaches another origin. A message about another
  * origin never repeats the token.
- * @throws TransportError `transport.REDIRECT_REFUSED`
  */
 function redirectTarget(
   response: HttpAnswer,
@@ -182,7 +181,6 @@ async function collectAnswer(
   }
 }
 
-/** @throws TransportError `transport.ANSWER_MISMATCH` for an answer about a different resource */
 function assertAnswers(row: Operation, input: object, answer: unknown): void {
   const difference = findDifference(row, input, answer);
   if (difference === undefined) return;

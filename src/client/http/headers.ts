@@ -23,10 +23,7 @@ export function parseContentRange(value: string | null): ContentRange | undefine
   return defined({ from, to, total });
 }
 
-/**
- * Checks that a 206 answers the range that was asked for.
- * @throws TransportError `transport.RANGE_INVALID`
- */
+/** Checks that a 206 answers the range that was asked for. */
 export function assertRange(answered: ContentRange | undefined, asked: RequestedRange | undefined): void {
   if (asked === undefined)
     throw invalid('the answer has only a range of the bytes, although none was requested');

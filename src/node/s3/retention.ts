@@ -68,10 +68,7 @@ async function readRetention(bucket: Bucket, Key: string): Promise<ReportedReten
   });
 }
 
-/**
- * Checks that an object is not locked. Where objects are locked, S3 accepts a deletion, hides the object and keeps it.
- * @throws DrillproofError `inventory.HELD`
- */
+/** Checks that an object is not locked. Where objects are locked, S3 accepts a deletion, hides the object and keeps it. */
 export async function assertUnlocked(bucket: Bucket, key: string): Promise<void> {
   const reported = await readRetention(bucket, key);
   const until = reported.ObjectLockRetainUntilDate;

@@ -7,7 +7,7 @@ import type { AwsEnvironment, S3Location } from './location.ts';
 export type S3Sdk = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib-storage');
 export type LoadSdk = () => Promise<S3Sdk>;
 
-/** Loads the SDK, an optional dependency. @throws DrillproofError `io.PACKAGE_MISSING` */
+/** Loads the SDK, an optional dependency. */
 export async function loadSdk(load?: LoadSdk): Promise<S3Sdk> {
   try {
     if (load !== undefined) return await load();

@@ -38,14 +38,12 @@ const LEASE = `${PRIVATE}/lease/`;
 /** The folders of an export or a bag with files that can be uploaded in parts (formats §1, Export). */
 const LARGE = /^(?:data\/)?(?:parts|local-reports)\//;
 
-/** @throws DrillproofError `usage.INVALID`, `io.PACKAGE_MISSING` */
 export async function openS3Volume(url: string, env: AwsEnvironment): Promise<Volume> {
   const location = parseS3Location(url, { name: 'the address in S3', code: 'usage.INVALID' });
   const key = objectKey(url, location);
   return s3Volume(await connectTo(location, env), location.prefix, defined({ key }));
 }
 
-/** @throws DrillproofError `io.PACKAGE_MISSING` */
 export const connectTo = async (location: S3Location, env: AwsEnvironment): Promise<Bucket> =>
   openBucket(await loadSdk(), location, { env, attempts: ATTEMPTS });
 

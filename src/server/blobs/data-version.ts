@@ -26,10 +26,7 @@ function tryParse(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Checks the marker of a data folder or a blob store.
- * @throws DrillproofError `server.CONFIG_INVALID` for an unsupported version or a malformed marker
- */
+/** Checks the marker of a data folder or a blob store. */
 export function assertMarker(bytes: Uint8Array, place: string): void {
   const { data } = markerSchema.safeParse(tryParse(bytes));
   if (data?.schemaVersion === VERSION) return;

@@ -12,7 +12,6 @@ export async function drain(bytes: Bytes): Promise<void> {
   for await (const _ of bytes);
 }
 
-/** @throws DrillproofError `control.UPLOAD_MISMATCH` if the bytes do not match the announced ones */
 function assertExpected(received: BlobRef, expected: Partial<BlobRef>): void {
   for (const fact of ['bytes', 'digest'] as const) {
     const wanted = expected[fact];

@@ -95,10 +95,7 @@ async function readBounded(request: HttpRequest, maxBytes: number, arrival: Arri
   return collectBytes(streamPieces(request, arrival), maxBytes, sizeError);
 }
 
-/**
- * Reads the JSON body of a request within a limit and parses it strictly.
- * @throws Refusal `control.UNSUPPORTED_MEDIA_TYPE`, `control.PAYLOAD_TOO_LARGE`, `control.REQUEST_INVALID`
- */
+/** Reads the JSON body of a request within a limit and parses it strictly. */
 export async function readJsonBody(
   request: HttpRequest,
   maxBytes: number,
@@ -171,10 +168,7 @@ export function toUploadError(error: unknown): unknown {
   return new Refusal('control.UPLOAD_MISMATCH', message, { ...defined({ details }), ...CLOSE });
 }
 
-/**
- * Checks the headers of a body before it is read.
- * @throws Refusal `control.UNSUPPORTED_MEDIA_TYPE`, `control.UPLOAD_MISMATCH`
- */
+/** Checks the headers of a body before it is read. */
 export function assertContent(content: Content, expected: { mediaType: string; bytes: number }): void {
   const { mediaType, coding, announcedBytes = expected.bytes } = content;
   if (mediaType?.toLowerCase() !== expected.mediaType || coding.toLowerCase() !== 'identity') {

@@ -68,7 +68,6 @@ function parseQuery(text: string): Record<string, string | string[]> {
 
 const MAX_ISSUES = 100;
 
-/** @throws Refusal `control.REQUEST_INVALID` with at most 100 of the issues */
 function refuseInvalid(faults: readonly RequestIssue[]): void {
   if (faults.length === 0) return;
   // Two rules of a schema may refuse a value for the same reason.
@@ -80,10 +79,7 @@ function refuseInvalid(faults: readonly RequestIssue[]): void {
 const NO_QUERY = z.strictObject({});
 const HEADERS = z.object({ 'idempotency-key': idempotencyKeySchema });
 
-/**
- * Types all parts of a request except its body, and collects every fault.
- * @throws Refusal `control.IDEMPOTENCY_KEY_REQUIRED`, `control.REQUEST_INVALID`
- */
+/** Types all parts of a request except its body, and collects every fault. */
 export function validateHead(row: Operation, raw: RawRequest) {
   if (row.idempotent && raw.idempotencyKey === undefined) {
     throw new Refusal('control.IDEMPOTENCY_KEY_REQUIRED', 'the header Idempotency-Key is required');

@@ -23,7 +23,7 @@ const differ = (a: number, b: number): boolean => Math.abs(a - b) > SKEW_MS;
 
 type ClockStore = Pick<Store, 'meta' | 'databaseMs' | 'transaction'>;
 
-/** Refuses a clock that cannot be right. @throws DrillproofError `server.CLOCK_JUMPED` */
+/** Refuses a clock that cannot be right. */
 export async function assertClock(
   store: ClockStore,
   nowMs: number,

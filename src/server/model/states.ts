@@ -63,7 +63,6 @@ export const mayMove = (machine: Machine, from: string, to: string): boolean =>
 /** Returns whether a state is final. An unknown state is not. */
 export const isEnd = (machine: Machine, state: string): boolean => listNext(machine, state)?.length === 0;
 
-/** @throws DrillproofError `internal.BUG` for a move that the table does not have */
 export function assertMove(machine: Machine, from: string, to: string): void {
   if (mayMove(machine, from, to)) return;
   throw new DrillproofError('internal.BUG', `a ${machine} cannot go from ${from} to ${to}`);

@@ -22,7 +22,6 @@ import type { Cursors, CursorScope } from '../http/sealed.ts';
 import type { StoredFile } from '../http/download.ts';
 import type { Content } from '../http/body.ts';
 
-/** @throws Refusal `control.PERMISSION_DENIED` with the missing permission */
 export function assertPermission(
   { permissions }: Principal,
   permission: Permission,
@@ -42,10 +41,7 @@ export async function assertProject(store: Reads, principal: Principal, projectI
   await readVisible(principal, projectId, () => store.projects.find(projectId));
 }
 
-/**
- * Reads a row of a project that the token has. The organization of the row is that of its project.
- * @throws Refusal `control.NOT_FOUND`
- */
+/** Reads a row of a project that the token has. The organization of the row is that of its project. */
 export async function readVisible<R extends { readonly organizationId: string }>(
   { organizationId, projects }: Principal,
   projectId: string,

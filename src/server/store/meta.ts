@@ -72,7 +72,6 @@ async function readVersion(
  * Runs the next step of the schema and records its number; `false` if there is none. The caller's transaction keeps both,
  * so that an interrupted migration resumes after the last step, and two migrations never overlap.
  * @param catalog the statement that lists the indexes and the columns, as `table.column`, of the database
- * @throws DrillproofError `server.SCHEMA_NEWER`, `server.STORE_DAMAGED`, `server.STORE_FOREIGN`
  */
 export async function migrateNext(
   sql: Sql,

@@ -28,7 +28,7 @@ const USAGE_MS = 300_000;
 const WORKER_SEEN_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** Waits for `work`. @throws DrillproofError `control.UNAVAILABLE` if it takes longer */
+/** Waits for `work`. */
 const limitTime = <T>(ms: number, work: Promise<T>): Promise<T> =>
   Promise.race([
     work,

@@ -17,7 +17,6 @@ const moduleSchema = z.looseObject({
 /**
  * Checks what a module exports as `runner`.
  * @param name its name in messages, such as the path of the module
- * @throws DrillproofError `server.CONFIG_INVALID`
  */
 export function checkRunner(value: unknown, name: string): Runner {
   const { data, error } = typeValue(moduleSchema, value);

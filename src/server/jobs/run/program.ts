@@ -74,7 +74,7 @@ export type Program = {
 const select = (env: Env, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, env[name] ?? '']).filter(([, value]) => value !== ''));
 
-/** Reads the program of a folder. @throws DrillproofError `server.CONFIG_INVALID` */
+/** Reads the program of a folder. */
 export async function readProgram(folder: string, env: Env): Promise<Program> {
   const path = join(folder, 'runner.json');
   const code = 'server.CONFIG_INVALID';

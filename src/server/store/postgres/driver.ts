@@ -135,10 +135,7 @@ const computeQueryTimeoutMs = (statementMs: number, { connectTimeoutMs }: Postgr
 // The driver verifies the certificate in each of these modes too, but prints a warning.
 const VERIFYING = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
 
-/**
- * Builds the configuration of a connection. The address may contain a password, so no error repeats any of it.
- * @throws DrillproofError `server.CONFIG_INVALID`
- */
+/** Builds the configuration of a connection. The address may contain a password, so no error repeats any of it. */
 export function buildClientConfig(pg: Pg, url: string, options: PostgresOptions): ClientConfig {
   const config: ClientConfig = {
     connectionString: url.replace(VERIFYING, '$1verify-full'),
