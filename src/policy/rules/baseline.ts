@@ -1,13 +1,6 @@
 import { countNoun } from '../../bytes/text/wording.ts';
-import {
-  type Baseline,
-  type Facts,
-  hasNoInput,
-  hasOnlySummaries,
-  hasUnreadLists,
-  type RunCount,
-} from '../facts.ts';
-import { type Evaluator, type Problem, UNWAIVABLE } from './outcome.ts';
+import { type Baseline, type Facts, hasNoInput, hasUnreadLists, type RunCount } from '../facts.ts';
+import { ofEvidence, buildNotGiven, type Evaluator, type Problem, UNWAIVABLE } from './outcome.ts';
 
 const nameRow = ({ drill, target }: RunCount): string => `${drill} on ${target}`;
 const keyOf = ({ project, drill, target }: Omit<RunCount, 'runs' | 'passed'>): string =>
@@ -33,21 +26,14 @@ type Compare = (
 ) => Pick<Problem, 'message' | 'expected' | 'actual'> | undefined;
 
 /** Compares each row of the baseline with the runs of now. A bundle that is not verified could be any run. */
-const evaluateBaseline =
-  (compare: Compare): Evaluator =>
-  (facts) => {
-    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
+const evaluateBaseline = (compare: Compare): Evaluator =>
+  ofEvidence((facts) => {
     const { baseline } = facts;
-    if (baseline === undefined || baseline.runs.length === 0) {
-      const message = `no ${baseline === undefined ? 'evidence' : 'run'} of the last time was given`;
-      return {
-        examined: 1,
-        problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }],
-      };
-    }
+    if (baseline === undefined || baseline.runs.length === 0)
+      return buildNotGiven(`no ${baseline === undefined ? 'evidence' : 'run'} of the last time was given`);
     const rows = new Map(countRuns(facts).map((row) => [keyOf(row), row]));
     return { examined: baseline.runs.length, problems: compareRows(baseline, rows, facts, compare) };
-  };
+  });
 
 function compareRows(
   { runs }: Baseline,

@@ -2,8 +2,15 @@ import { defined } from '../../bytes/arguments.ts';
 import { countNoun, isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { BundleReport, ExportReport, Verdict } from '../../verify/report.ts';
 import { boundsOf, durationMs, formatRange, type Range } from '../document/values.ts';
-import { hasNoInput, hasOnlySummaries, hasUnreadLists, type Facts, type Subject } from '../facts.ts';
-import { buildFailure, buildUnknown, UNWAIVABLE, type Evaluator, type Problem } from './outcome.ts';
+import { hasNoInput, hasUnreadLists, type Facts, type Subject } from '../facts.ts';
+import {
+  ofEvidence,
+  buildFailure,
+  buildUnknown,
+  UNWAIVABLE,
+  type Evaluator,
+  type Problem,
+} from './outcome.ts';
 import { describeSigners, isAllowedSigner, type Signers } from './signers.ts';
 
 type SinglePart = Subject & { readonly pinned: boolean; readonly report: BundleReport };
@@ -115,12 +122,11 @@ export const requireLastReceipt = (last: string): Evaluator =>
 type Counted = 'bundles' | 'localReports';
 const NAMES = { bundles: 'bundles', localReports: 'local reports' } as const;
 
-export const requireCount =
-  (counted: Counted, range: Range): Evaluator =>
-  (facts) =>
-    hasOnlySummaries(facts)
-      ? { examined: 0, problems: [] }
-      : { examined: facts[counted].length, problems: compareCount(facts, counted, range) };
+export const requireCount = (counted: Counted, range: Range): Evaluator =>
+  ofEvidence((facts) => ({
+    examined: facts[counted].length,
+    problems: compareCount(facts, counted, range),
+  }));
 
 function compareCount(facts: Facts, counted: Counted, range: Range): Problem[] {
   // Of a selection, a bundle that is not attested is only possibly part.

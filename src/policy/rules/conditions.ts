@@ -15,7 +15,14 @@ import {
 } from '../document/values.ts';
 import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries } from '../facts.ts';
 import { listNotPassed, type Named, readTimes } from './attested-facts.ts';
-import { buildFailure, buildUnknown, evaluateAttested, type Evaluator, UNWAIVABLE } from './outcome.ts';
+import {
+  ofEvidence,
+  buildNotGiven,
+  buildFailure,
+  buildUnknown,
+  evaluateAttested,
+  type Evaluator,
+} from './outcome.ts';
 import { countKeys, isAllowedSigner, type Signers } from './signers.ts';
 
 /** What a run must be or have: the members of a selector, and those that only required drills have. */
@@ -259,25 +266,17 @@ export const refuseRuns = (selectors: readonly Selector[], skewMs: number): Eval
  * The artifact was drilled. Required drills count only runs of it, so others may be present; without required drills, every
  * run must be of it.
  */
-export const requireArtifact =
-  (hasRequired: boolean): Evaluator =>
-  (facts) => {
+export const requireArtifact = (hasRequired: boolean): Evaluator =>
+  ofEvidence((facts) => {
     const { artifact } = facts;
-    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
-    if (artifact === undefined) {
-      const message = 'no artifact was given';
-      return {
-        examined: 1,
-        problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }],
-      };
-    }
+    if (artifact === undefined) return buildNotGiven('no artifact was given');
     return evaluateAttested('the build', (bundle) => {
       const actual = readBuild(bundle.report);
       if (hasRequired || actual === artifact) return undefined;
       const values = { expected: artifact, actual: actual ?? 'not in the report' };
       return buildFailure(bundle, 'the run is not of the artifact', values);
     })(facts);
-  };
+  });
 
 /** A set of rules about some runs only. */
 export type Selection = { readonly when?: Selector; readonly unless?: Selector };

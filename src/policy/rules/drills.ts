@@ -6,7 +6,7 @@ import type { BundleReport } from '../../verify/report.ts';
 import type { PolicyDocument } from '../document/document.ts';
 import { ofRun } from '../document/parts.ts';
 import { type Condition, formatCondition, listConditions, meetsAny, momentMs } from '../document/values.ts';
-import { type BundleFact, type Facts, hasNoInput, hasOnlySummaries, hasUnreadLists } from '../facts.ts';
+import { type BundleFact, type Facts, hasNoInput, hasUnreadLists } from '../facts.ts';
 import {
   type Clock,
   compareMisses,
@@ -17,7 +17,14 @@ import {
   type Miss,
   type RunConditions,
 } from './conditions.ts';
-import { buildUnattested, type Evaluator, type Problem, type RuleOutcome, UNWAIVABLE } from './outcome.ts';
+import {
+  ofEvidence,
+  buildUnattested,
+  type Evaluator,
+  type Problem,
+  type RuleOutcome,
+  UNWAIVABLE,
+} from './outcome.ts';
 
 type RequiredDrill = NonNullable<NonNullable<PolicyDocument['drills']>['required']>[number];
 type Requirement = Exclude<RequiredDrill, string>;
@@ -34,15 +41,13 @@ function listCells({ each = [], ...requirement }: Requirement): readonly Require
   return cells;
 }
 
-export const requireDrills =
-  (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
-  (facts) => {
-    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
+export const requireDrills = (required: readonly RequiredDrill[], skewMs: number): Evaluator =>
+  ofEvidence((facts) => {
     const cells = required.flatMap((drill) => listCells(requirementOf(drill)));
     const runs = groupBy(facts.bundles.filter(isCounted), ({ report }) => report.reproduction?.drillId ?? '');
     const search = { facts, runs, clock: { asOfMs: facts.asOfMs, skewMs } };
     return { examined: cells.length, problems: cells.flatMap((cell) => checkDrill(cell, search) ?? []) };
-  };
+  });
 
 /** The drills whose reruns the policy allows, and whether these are all. */
 export const listRerunDrills = ({ drills }: PolicyDocument): readonly Condition[] =>

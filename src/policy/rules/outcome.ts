@@ -1,7 +1,7 @@
 import { defined } from '../../bytes/arguments.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import type { Violation } from '../decision.ts';
-import type { BundleFact, Facts, Subject } from '../facts.ts';
+import { hasOnlySummaries, type BundleFact, type Facts, type Subject } from '../facts.ts';
 
 /** A waiver must name all of this to waive a violation. */
 export type Cause = { readonly subject: string; readonly code: Code };
@@ -49,6 +49,18 @@ export const buildUnattested = ({ input, subject, report }: BundleFact, what: st
       ? `${what} does not count, because the report does not have a fact of the selector`
       : `${what} is not attested, because the bundle is not verified`,
   ...defined({ causes: report.verdict === 'intact' ? undefined : UNWAIVABLE }),
+});
+
+/** A rule about evidence: summaries alone replace it. */
+export const ofEvidence =
+  (evaluate: Evaluator): Evaluator =>
+  (facts) =>
+    hasOnlySummaries(facts) ? { examined: 0, problems: [] } : evaluate(facts);
+
+/** What was not given, so that nothing can be decided. */
+export const buildNotGiven = (message: string): RuleOutcome => ({
+  examined: 1,
+  problems: [{ state: 'not_checked', subject: 'all', message, causes: UNWAIVABLE }],
 });
 
 type CheckBundle = (bundle: BundleFact, facts: Facts) => Problem | undefined;

@@ -1,9 +1,8 @@
 import { defined } from '../../bytes/arguments.ts';
 import { RULE_IDS, type RuleId } from '../catalogue.ts';
 import type { PolicyDocument, RuleSet } from '../document/document.ts';
-import { type Facts, hasOnlySummaries } from '../facts.ts';
 import { formatSelector, selectFacts, type Selection } from './conditions.ts';
-import { type Evaluator, type Problem, UNWAIVABLE } from './outcome.ts';
+import { ofEvidence, type Evaluator, type Problem, UNWAIVABLE } from './outcome.ts';
 import { defineRule, type PolicyRule, SECTION_RULES, type SelectRule, skewMsOf } from './table.ts';
 
 /**
@@ -81,8 +80,7 @@ export const formatSelections = (selections: readonly Selection[]): string =>
 function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evaluator {
   const alternatives = sets.map((set) => listSetScopes(policy, { allOf: [set] }, NOWHERE));
   const skewMs = skewMsOf(policy);
-  return (facts) => {
-    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
+  return ofEvidence((facts) => {
     const clock = { asOfMs: facts.asOfMs, skewMs };
     const results = alternatives.map((scopes) => {
       const outcomes = scopes.flatMap(({ rules, selections }) => {
@@ -111,7 +109,7 @@ function requireAnySet(sets: readonly RuleSet[], policy: PolicyDocument): Evalua
         isOpen ? { ...problem, state: 'not_checked', causes: UNWAIVABLE } : { ...problem, state: 'failed' },
       ],
     };
-  };
+  });
 }
 
 type Broken = { readonly id: RuleId; readonly problems: readonly Problem[] };
@@ -161,8 +159,7 @@ const hasSelector = (sets: readonly RuleSet[]): boolean =>
 /** Every set that selects runs is about at least one. */
 function requireAnyRun(policy: PolicyDocument): Evaluator {
   const scopes = listSetScopes(policy, policy, NOWHERE).filter(({ selections }) => selections.length > 0);
-  return (facts: Facts) => {
-    if (hasOnlySummaries(facts)) return { examined: 0, problems: [] };
+  return ofEvidence((facts) => {
     const clock = { asOfMs: facts.asOfMs, skewMs: skewMsOf(policy) };
     return {
       examined: scopes.length,
@@ -180,5 +177,5 @@ function requireAnyRun(policy: PolicyDocument): Evaluator {
             ],
       ),
     };
-  };
+  });
 }

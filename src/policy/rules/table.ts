@@ -115,6 +115,14 @@ const definePinnedRule = (what: string, member: Pins, fact: PinnedFact): SelectR
       `Every bundle must be of ${nameAllowed(what, allowed)}, as its signed statement states.`,
   });
 
+const defineNamedRule = (member: 'assertions' | 'checkpoints', noun: string): SelectRule =>
+  defineRule({
+    member: ({ outcome }) => outcome?.[member],
+    evaluate: (names) => requireNamed(member, names),
+    sentence: (names) =>
+      `In every run, the ${noun}${names.length === 1 ? '' : 's'} ${names.join(' and ')} must have passed.`,
+  });
+
 type Trials = Exclude<NonNullable<PolicyDocument['trials']>, 'complete'>;
 
 /** A rule about one kind of contradiction. `refuse` is short for all of them. */
@@ -140,6 +148,14 @@ const listUnbounded = (range: Range): readonly string[] => {
   const { min, max } = boundsOf(range);
   return min <= 0 && max === Infinity ? ['cannot fail: every number is in the range'] : [];
 };
+
+const defineCountRule = (member: 'bundles' | 'localReports', noun: string): SelectRule =>
+  defineRule({
+    member: ({ completeness }) => completeness?.[member],
+    evaluate: (range) => requireCount(member, range),
+    sentence: (range) => `All inputs together must have ${countRange(range, noun)}.`,
+    doubts: listUnbounded,
+  });
 
 const exceedsIssuers = (
   least: number,
@@ -290,18 +306,8 @@ export const SECTION_RULES: Readonly<Record<Exclude<RuleId, SetRule>, SelectRule
     sentence: (least) =>
       `At least ${least} % of the runs of every drill must have passed; reruns do not count.`,
   }),
-  'outcome.assertions': defineRule({
-    member: ({ outcome }) => outcome?.assertions,
-    evaluate: (names) => requireNamed('assertions', names),
-    sentence: (names) =>
-      `In every run, ${names.length === 1 ? 'the assertion' : 'the assertions'} ${names.join(' and ')} must have passed.`,
-  }),
-  'outcome.checkpoints': defineRule({
-    member: ({ outcome }) => outcome?.checkpoints,
-    evaluate: (names) => requireNamed('checkpoints', names),
-    sentence: (names) =>
-      `In every run, ${names.length === 1 ? 'the checkpoint' : 'the checkpoints'} ${names.join(' and ')} must have passed.`,
-  }),
+  'outcome.assertions': defineNamedRule('assertions', 'assertion'),
+  'outcome.checkpoints': defineNamedRule('checkpoints', 'checkpoint'),
   'outcome.virtualDuration': defineRule({
     member: ({ outcome }) => outcome?.virtualDuration,
     evaluate: requireVirtualDuration,
@@ -355,18 +361,8 @@ export const SECTION_RULES: Readonly<Record<Exclude<RuleId, SetRule>, SelectRule
         ? []
         : [`cannot fail: the last ${last} ended before the lag of ${lag}`],
   }),
-  'completeness.bundles': defineRule({
-    member: ({ completeness }) => completeness?.bundles,
-    evaluate: (range) => requireCount('bundles', range),
-    sentence: (range) => `All inputs together must have ${countRange(range, 'bundle')}.`,
-    doubts: listUnbounded,
-  }),
-  'completeness.localReports': defineRule({
-    member: ({ completeness }) => completeness?.localReports,
-    evaluate: (range) => requireCount('localReports', range),
-    sentence: (range) => `All inputs together must have ${countRange(range, 'local report')}.`,
-    doubts: listUnbounded,
-  }),
+  'completeness.bundles': defineCountRule('bundles', 'bundle'),
+  'completeness.localReports': defineCountRule('localReports', 'local report'),
   'completeness.coverage': defineRule({
     member: ({ completeness }) => completeness?.coverage,
     evaluate: () => requireCoverage,
