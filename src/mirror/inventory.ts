@@ -59,9 +59,7 @@ export const acknowledgementSchema = z.strictObject({
   code: z.string(),
   seen: z.string().check(z.describe('SHA-256 of the file, missing or unreadable')),
   expected: optionalMember(z.string(), 'what it should be'),
-  by: z.string().check(z.minLength(1), z.maxLength(200)),
-  reason: z.string().check(z.minLength(1), z.maxLength(2000)),
-  atMs: atMsSchema,
+  ...whoSchema.shape,
 });
 export type Acknowledgement = z.infer<typeof acknowledgementSchema>;
 
