@@ -29,6 +29,9 @@ export { DEFAULT_POLICY, type Policy } from './policy/policy.ts';
 export { evaluate } from './policy/evaluate.ts';
 export type { EvidenceInput } from './policy/facts.ts';
 export { parsePolicy, readPolicy } from './policy/resolve.ts';
+export { signSummary, summarize } from './policy/vsa/vsa.ts';
+export type { SummaryReport } from './policy/vsa/read.ts';
+export { verifySummary } from './policy/vsa/verify.ts';
 export { renderJson } from './report/json.ts';
 export { assertVerified } from './report/run.ts';
 export { renderText } from './report/text/text.ts';
@@ -46,6 +49,7 @@ export type {
   ExportReport,
   Finding,
   LocalReportReport,
+  ReceiptsReport,
   Report,
   ToolSourceReport,
   Verdict,
@@ -58,6 +62,7 @@ export { verifyExport, type VerifyExportOptions } from './verify/export/export.t
 export { verifyPart } from './verify/part/part.ts';
 export type { VerifyPartOptions } from './verify/part/context.ts';
 export type { VerifyProgress } from './verify/export/parts.ts';
+export { verifyReceipts, type VerifyReceiptsOptions } from './verify/receipts/receipts.ts';
 export { verifyToolSource, type VerifyToolSourceOptions } from './verify/tool-source.ts';
 export { openZip } from './zip/read/open.ts';
 export { writeZip, type ZipInput } from './zip/write/write.ts';

@@ -83,6 +83,8 @@ const access = library.memoryAccess(bytes);
 const source = library.memorySource(files);
 const report = await library.verifyExport(source, { asOfMs, trust });
 const inputs = [{ name: 'export', report }];
+const decision = library.evaluate(inputs, library.DEFAULT_POLICY, { asOfMs });
+const verifier = { verifierId: 'https://ci.example/gate', version: '1' };
 
 /** Valid calls, by the name of the function. */
 const CALLS: Readonly<Record<string, readonly unknown[]>> = {
@@ -95,12 +97,16 @@ const CALLS: Readonly<Record<string, readonly unknown[]>> = {
     makeExportInput([await library.readPartFacts(access)]),
     { signer, issuer: 'acme', issuedAtMs: 1 },
   ],
+  signSummary: [library.summarize(decision, verifier) ?? {}, [signer]],
+  summarize: [decision, verifier],
   trustStore: [[trust.keys[0]]],
   trustStoreJwks: [trust],
   verifyAttestation: [bytes, { asOfMs, trust, expect: {} }],
   verifyDsse: [bytes, { asOfMs, trust }],
   verifyExport: [source, { asOfMs, trust, expect: {}, limits: { parts: 5 } }],
   verifyPart: [access, { asOfMs, trust, expect: {} }],
+  verifyReceipts: [source, { expectHead: report.manifestDigest }],
+  verifySummary: [bytes, { asOfMs, trust, expect: { inputs: [report.manifestDigest] } }],
   verifyToolSource: [bytes, { lock: bytes, expect: { projectId: 'p' } }],
   writeZip: [[{ name: 'a', open: () => once(bytes) }], { compression: 'store' }],
   zipSource: [await library.openZip(access)],

@@ -10,7 +10,7 @@ import { MAX_REPORT_BYTES } from '../../report/many/reports.ts';
 import { openReport } from '../../report/signed/statement.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { parseDsse } from '../../trust/dsse.ts';
-import type { TrustStore } from '../../trust/store.ts';
+import type { Trust } from '../../trust/store.ts';
 import type { Cli } from '../cli.ts';
 import { readFileBytes, readInput, withFileName } from '../shared/input/input.ts';
 
@@ -31,7 +31,7 @@ export async function readArtifact(cli: Cli, value: string): Promise<NonNullable
 export async function readBaseline(
   cli: Cli,
   file: string,
-  options: { readonly asOfMs: number; readonly trust?: TrustStore },
+  options: { readonly asOfMs: number; readonly trust?: Trust },
 ): Promise<Baseline> {
   const bytes = await readInput(file, MAX_REPORT_BYTES, cli);
   return withFileName(file, () => {
@@ -53,7 +53,7 @@ function isSummary(bytes: Uint8Array): boolean {
 
 function readSummaryRuns(
   bytes: Uint8Array,
-  options: { readonly asOfMs: number; readonly trust?: TrustStore },
+  options: { readonly asOfMs: number; readonly trust?: Trust },
 ): Baseline['runs'] {
   const { summary, keys, findings } = verifySummary(bytes, options);
   const error = findings.find(({ severity, code }) => severity === 'error' && code !== 'vsa.NOT_PASSED');

@@ -1,9 +1,22 @@
-import { checkArguments, COUNT, defined, TIME } from '../../bytes/arguments.ts';
+import {
+  AMOUNT,
+  BYTES,
+  checkArguments,
+  COUNT,
+  defined,
+  listOf,
+  type MembersOf,
+  OBJECT,
+  optional,
+  optionsOf,
+  TEXT,
+  TIME,
+} from '../../bytes/arguments.ts';
 import type { Digest } from '../../bytes/hash.ts';
 import { isoTime, markLookalikes } from '../../bytes/text/wording.ts';
 import type { Code } from '../../codes/catalogue.ts';
 import { type DsseEnvelope, parseDsse } from '../../trust/dsse.ts';
-import { type TrustStore } from '../../trust/store.ts';
+import { resolveTrust, type Trust, type TrustStore } from '../../trust/store.ts';
 import { type DocumentSignatures, verifyDocumentSignatures } from '../../verify/signature/count.ts';
 import { finding, findingsOf } from '../../verify/finding.ts';
 import type { Finding } from '../../verify/report.ts';
@@ -28,14 +41,33 @@ export type SummaryExpectations = {
 };
 
 export type VerifySummaryOptions = {
-  /** The time of the verification, in ms since 1970. */
-  readonly asOfMs: number;
-  /** Without it, no signature is verified. */
-  readonly trust?: TrustStore;
+  /** The time of the verification, a Date or ms since 1970. */
+  readonly asOfMs: number | Date;
+  /** A trust store, or one key and its issuer. Without it, no signature is verified. */
+  readonly trust?: Trust;
   readonly expect?: SummaryExpectations;
   /** How many different trusted keys of the verifier must have signed; default 1. */
   readonly threshold?: number;
 };
+
+const SUMMARY_EXPECTATIONS: MembersOf<SummaryExpectations> = {
+  verifierId: optional(TEXT),
+  resourceUri: optional(TEXT),
+  policyDigest: optional(TEXT),
+  parameters: optional(OBJECT),
+  inputs: optional(listOf(TEXT)),
+  artifact: optional(TEXT),
+  maxAgeMs: optional(AMOUNT),
+};
+const SUMMARY_OPTIONS: MembersOf<VerifySummaryOptions> = {
+  asOfMs: TIME,
+  trust: optional(OBJECT),
+  expect: optional(optionsOf(SUMMARY_EXPECTATIONS)),
+  threshold: optional(COUNT),
+};
+
+const resolveSummaryTrust = ({ trust }: Pick<VerifySummaryOptions, 'trust'>): TrustStore | undefined =>
+  trust && resolveTrust(trust, ['summary']);
 
 const SUBJECT = 'summary';
 const PATH = 'dsse';
@@ -44,13 +76,17 @@ const PATH = 'dsse';
  * Verifies a verification summary in a DSSE envelope (SLSA VSA v1.1; docs/gate/vsa.md): its form, its signature by a key of
  * purpose `summary` whose issuer is `verifier.id`, its result, and what the caller expects. Never throws for what is in
  * the bytes.
- * @throws TypeError for a time or a threshold that is not a whole number
+ * @throws TypeError for an argument of the wrong kind; DrillproofError `trust.…` for a key that cannot be read
+ * @example
+ * const options = { asOfMs: new Date(), trust, expect: { inputs: [digest] } };
+ * const report = verifySummary(await readFile('vsa.json'), options);
+ * if (report.verdict !== 'valid') throw new Error(report.findings[0]?.message);
  */
-export function verifySummary(
-  envelope: Uint8Array,
-  { asOfMs, trust, expect = {}, threshold = 1 }: VerifySummaryOptions,
-): SummaryReport {
-  checkArguments({ asOfMs: TIME, threshold: COUNT }, { asOfMs, threshold });
+export function verifySummary(envelope: Uint8Array, options: VerifySummaryOptions): SummaryReport {
+  checkArguments({ envelope: BYTES, options: optionsOf(SUMMARY_OPTIONS) }, { envelope, options });
+  const { expect = {}, threshold = 1 } = options;
+  const asOfMs = Number(options.asOfMs);
+  const trust = resolveSummaryTrust(options);
   const { summary, keys, findings: signing } = readSigned(envelope, { asOfMs, trust, threshold });
   const content =
     summary === undefined
@@ -77,11 +113,16 @@ export function verifySummary(
  */
 export function summaryFacts(
   envelope: Uint8Array,
-  { asOfMs, trust }: Pick<VerifySummaryOptions, 'asOfMs' | 'trust'>,
+  options: Pick<VerifySummaryOptions, 'asOfMs' | 'trust'>,
 ): SummaryFacts {
+  const { asOfMs, trust } = SUMMARY_OPTIONS;
+  checkArguments({ envelope: BYTES, options: optionsOf({ asOfMs, trust }) }, { envelope, options });
   const parsed = parseDsse(envelope);
   const summary = readSummary(parsed);
-  const { keys, findings } = verifySigning(parsed, summary, { asOfMs, trust });
+  const { keys, findings } = verifySigning(parsed, summary, {
+    asOfMs: Number(options.asOfMs),
+    trust: resolveSummaryTrust(options),
+  });
   const { envelopes: _envelopes, levels: _levels, trustStore: _store, runs: _runs, ...facts } = summary;
   return {
     ...facts,

@@ -1,10 +1,11 @@
 import { canonicalBytes } from '../../bytes/json/canonical.ts';
+import { checkArguments, listOf, OBJECT, optional, TEXT, TIME, withMembers } from '../../bytes/arguments.ts';
 import { compareUtf8 } from '../../bytes/text/encoding.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { DrillproofError } from '../../errors.ts';
 import { IN_TOTO_PAYLOAD_TYPE } from '../../evidence/in-toto.ts';
 import { type DsseEnvelope, signDsse } from '../../trust/dsse.ts';
-import { type Signer } from '../../trust/key/signer.ts';
+import { SIGNER, type Signer } from '../../trust/key/signer.ts';
 import type { Decision, EvaluatedInput } from '../decision.ts';
 
 /** The predicate type of verification summaries, of every minor version of 1 (SLSA VSA v1.1). */
@@ -37,14 +38,34 @@ export type SummarizeOptions = {
 /** A URI with a scheme (RFC 3986 §3), as `verifier.id` and `resourceUri` have to be. */
 export const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!#$&-;=?-Z[\]_a-z~%]+$/;
 
+const DECISION = withMembers('a Decision', {
+  answer: TEXT,
+  policy: withMembers('a policy', { name: TEXT, digest: TEXT }),
+  inputs: listOf(withMembers('an input', { kind: TEXT, id: optional(TEXT), manifestDigest: optional(TEXT) })),
+  asOfMs: TIME,
+});
+const SUMMARIZE_OPTIONS = withMembers('options', {
+  verifierId: TEXT,
+  version: TEXT,
+  resourceUri: optional(TEXT),
+});
+const SIGNERS = {
+  ...listOf(SIGNER),
+  what: 'an array of at least one Signer',
+  accepts: (value: unknown) => Array.isArray(value) && value.length > 0,
+};
+
 /**
  * The decision as a verification summary (SLSA VSA v1.1; docs/gate/vsa.md): every input by the digest of its manifest, the
  * artifact, the policy and its parameters, the trust store, and the time of the evaluation. The same decision gives the same statement.
  * @returns `undefined` for a decision of `could_not_tell`, for which neither PASSED nor FAILED would be true
  * @throws DrillproofError `vsa.SUBJECT_MISSING` for an input without a manifest
  * @throws TypeError for a verifier or resource that is not a URI, and for a time outside the years 0 to 9999
+ * @example
+ * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });
  */
 export function summarize(decision: Decision, options: SummarizeOptions): SummaryStatement | undefined {
+  checkArguments({ decision: DECISION, options: SUMMARIZE_OPTIONS }, { decision, options });
   const { verifierId, resourceUri } = options;
   for (const uri of [verifierId, resourceUri ?? verifierId])
     if (!ABSOLUTE_URI.test(uri)) throw new TypeError(`${JSON.stringify(uri)} is not a URI with a scheme`);
@@ -138,10 +159,14 @@ export const resourceOf = (digests: readonly Digest[]): string =>
 /**
  * Signs a verification summary in a DSSE envelope; the payload is canonical JSON (RFC 8785; docs/gate/vsa.md).
  * @throws DrillproofError `trust.SIGNER_FAULT`, and what the signers throw
+ * @example
+ * const statement = summarize(decision, { verifierId: 'https://ci.example', version: '1.0.0' });
+ * if (statement !== undefined) await writeFile('vsa.json', canonicalBytes(await signSummary(statement, [signer])));
  */
-export function signSummary(
+export async function signSummary(
   statement: SummaryStatement,
   signers: readonly [Signer, ...Signer[]],
 ): Promise<DsseEnvelope> {
+  checkArguments({ statement: OBJECT, signers: SIGNERS }, { statement, signers });
   return signDsse({ payloadType: IN_TOTO_PAYLOAD_TYPE, payload: canonicalBytes(statement) }, signers);
 }

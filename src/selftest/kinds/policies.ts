@@ -74,7 +74,7 @@ async function testReceipts({ files, single, expectHead }: z.infer<typeof chainS
   const report =
     single === undefined
       ? await verifyReceipts(source, defined({ expectHead }))
-      : await verifyReceipt(source, single);
+      : await verifyReceipt(source, single, {});
   return makeOutcome(report.verdict === 'sound' ? 'valid' : 'invalid', [report]);
 }
 

@@ -3,7 +3,7 @@ import { defined } from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import { finding, type FindingDetail, findingsOf } from '../finding.ts';
 import type { Finding, ReceiptHead } from '../report.ts';
-import { DEFAULT_LIMITS } from '../../evidence/document.ts';
+import type { EvidenceLimits } from '../../evidence/document.ts';
 import { type EvidenceSource, readFile } from '../../evidence/source.ts';
 import {
   type LinkedReceipt,
@@ -34,10 +34,14 @@ export type ReceiptFacts = {
 export const RECEIPTS = 'receipts';
 
 /** Reads one receipt and checks its form and name, not its place in the chain. */
-export async function readReceiptFacts(source: EvidenceSource, path: string): Promise<ReceiptFacts> {
+export async function readReceiptFacts(
+  source: EvidenceSource,
+  path: string,
+  limits: EvidenceLimits,
+): Promise<ReceiptFacts> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(source, path, DEFAULT_LIMITS.manifestBytes);
+    bytes = await readFile(source, path, limits.manifestBytes);
   } catch (error) {
     return { path, findings: findingsOf(error, RECEIPTS, path) };
   }

@@ -1,11 +1,20 @@
-import { defined } from '../../bytes/arguments.ts';
+import {
+  checkArguments,
+  defined,
+  type MembersOf,
+  optional,
+  optionsOf,
+  SIGNAL,
+  TEXT,
+} from '../../bytes/arguments.ts';
 import { type Digest, digestOf } from '../../bytes/hash.ts';
 import type { Code } from '../../codes/catalogue.ts';
-import { DEFAULT_LIMITS } from '../../evidence/document.ts';
-import { type EvidenceSource, readFile } from '../../evidence/source.ts';
+import { DEFAULT_LIMITS, type EvidenceLimits } from '../../evidence/document.ts';
+import { type EvidenceSource, readFile, SOURCE } from '../../evidence/source.ts';
 import { EXPORT_MANIFEST } from '../../evidence/export/pack-export.ts';
 import { isReceiptFile } from '../../evidence/export/receipt.ts';
 import { parseExportManifest } from '../../evidence/export/manifest.ts';
+import { VERIFY_OPTIONS } from '../options.ts';
 import { finding, findingsOf } from '../finding.ts';
 import { rateFindings } from '../verdict.ts';
 import type { ChainResult, Finding, ReceiptLine, ReceiptsReport } from '../report.ts';
@@ -18,28 +27,44 @@ import {
   type ReceiptSubject,
 } from './chain.ts';
 
-type VerifyReceiptsOptions = {
+/** The options of `verifyReceipts`. All are optional. */
+export type VerifyReceiptsOptions = {
+  /** Bounds of documents; default: `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<EvidenceLimits>;
+  /** Ends the verification with its reason. */
   readonly signal?: AbortSignal;
   /** The digest of a receipt that must be in the chain, such as its head at an earlier time. */
   readonly expectHead?: Digest;
 };
 
+const RECEIPTS_OPTIONS: MembersOf<VerifyReceiptsOptions> = {
+  limits: VERIFY_OPTIONS.limits,
+  signal: optional(SIGNAL),
+  expectHead: optional(TEXT),
+};
+
 /**
  * Verifies the receipts of a mirror: each by itself, and the chain that they form (formats §1, Receipts). Receipts are
  * a local log: anyone who can write to the mirror can write a new chain. Never throws for what is in the bytes.
- * @throws the reason of an aborted `signal`
+ * @throws TypeError for an argument of the wrong kind; the reason of an aborted `signal`
+ * @example
+ * const report = await verifyReceipts(directorySource('mirror'), { expectHead: digest });
+ * if (report.verdict !== 'sound') throw new Error(report.findings[0]?.message);
  */
 export async function verifyReceipts(
   source: EvidenceSource,
-  { expectHead, signal }: VerifyReceiptsOptions,
+  options: VerifyReceiptsOptions,
 ): Promise<ReceiptsReport> {
+  checkArguments({ source: SOURCE, options: optionsOf(RECEIPTS_OPTIONS) }, { source, options });
+  const { expectHead, signal } = options;
   signal?.throwIfAborted();
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { paths, findings: unlisted } = await listReceipts(source);
-  const { subject, findings: unread } = await readSubject(source, paths);
+  const { subject, findings: unread } = await readSubject(source, paths, limits);
   const facts: ReceiptFacts[] = [];
   for (const path of paths.filter(isReceiptFile)) {
     signal?.throwIfAborted();
-    facts.push(await readReceiptFacts(source, path));
+    facts.push(await readReceiptFacts(source, path, limits));
   }
   signal?.throwIfAborted();
   const chain = checkChain(facts, subject, expectHead);
@@ -57,8 +82,17 @@ const NEEDS_CHAIN: ReadonlySet<Code> = new Set<Code>([
  * Verifies the form and the times of one receipt by itself, such as a file from somebody else. Its place in a chain is not
  * checked, and `head` is the receipt.
  */
-export async function verifyReceipt(source: EvidenceSource, path: string): Promise<ReceiptsReport> {
-  const facts = await readReceiptFacts(source, path);
+export async function verifyReceipt(
+  source: EvidenceSource,
+  path: string,
+  options: Omit<VerifyReceiptsOptions, 'expectHead'>,
+): Promise<ReceiptsReport> {
+  const { limits, signal } = RECEIPTS_OPTIONS;
+  checkArguments(
+    { source: SOURCE, path: TEXT, options: optionsOf({ limits, signal }) },
+    { source, path, options },
+  );
+  const facts = await readReceiptFacts(source, path, { ...DEFAULT_LIMITS, ...options.limits });
   const chain = { ...checkChain([facts], undefined, undefined), unlinked: 0 };
   // The file may have been renamed, and the receipt that it names is not available.
   const findings = [...facts.findings, ...chain.findings].filter(({ code }) => !NEEDS_CHAIN.has(code));
@@ -80,11 +114,12 @@ async function listReceipts(
 async function readSubject(
   source: EvidenceSource,
   paths: readonly string[],
+  limits: EvidenceLimits,
 ): Promise<{ readonly subject?: ReceiptSubject; readonly findings: readonly Finding[] }> {
   if (!paths.includes(EXPORT_MANIFEST)) return { findings: [] };
   try {
-    const bytes = await readFile(source, EXPORT_MANIFEST, DEFAULT_LIMITS.manifestBytes);
-    const { evidenceExportId, organizationId } = parseExportManifest(bytes);
+    const bytes = await readFile(source, EXPORT_MANIFEST, limits.manifestBytes);
+    const { evidenceExportId, organizationId } = parseExportManifest(bytes, limits);
     return { subject: { evidenceExportId, organizationId, manifestDigest: digestOf(bytes) }, findings: [] };
   } catch (error) {
     return { findings: findingsOf(error, RECEIPTS, EXPORT_MANIFEST) };

@@ -4,18 +4,19 @@ import { toUtf8 } from '../../../src/bytes/text/encoding.ts';
 import type { Code } from '../../../src/codes/catalogue.ts';
 import { memorySource } from '../../../src/evidence/source.ts';
 import { receiptsReportSchema } from '../../../docs/make/report-schemas.ts';
-import { verifyReceipt, verifyReceipts } from '../../../src/verify/receipts/receipts.ts';
+import {
+  verifyReceipt,
+  verifyReceipts,
+  type VerifyReceiptsOptions,
+} from '../../../src/verify/receipts/receipts.ts';
 import { NOW } from '../../support/evidence.ts';
 import { appendReceipts, makeChain, putReceipt, unlinked, type Files } from '../../support/receipts.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { failReads, omitFiles } from '../sources.ts';
 
-const verify = (files: Files, options: Parameters<typeof verifyReceipts>[1] = {}) =>
+const verify = (files: Files, options: VerifyReceiptsOptions = {}) =>
   verifyReceipts(memorySource(files), options);
-const errorsOf = async (
-  files: Files,
-  options: Parameters<typeof verifyReceipts>[1] = {},
-): Promise<Code[]> => {
+const errorsOf = async (files: Files, options: VerifyReceiptsOptions = {}): Promise<Code[]> => {
   const { findings } = await verify(files, options);
   return [...new Set(findings.filter(({ severity }) => severity === 'error').map(({ code }) => code))];
 };
@@ -119,7 +120,7 @@ it('receipts from before they were linked do not excuse a second chain next to t
 it('one receipt by itself is broken by its own faults, and is not compared with a manifest', async () => {
   const files: Files = {};
   const [sent] = await appendReceipts(files, [{ facts: { startedAtMs: NOW + 1 }, finishedAtMs: NOW }]);
-  const report = await verifyReceipt(memorySource(files), sent!.path);
+  const report = await verifyReceipt(memorySource(files), sent!.path, {});
   expect(report).toMatchObject({ verdict: 'broken', manifestHere: false, unlinked: 0 });
   expect(report.findings.map(({ code }) => code)).toContain('receipt.TIME_REVERSED');
 });
@@ -127,7 +128,7 @@ it('one receipt by itself is broken by its own faults, and is not compared with 
 it('one receipt by itself is verified under any name, and its report notes that its place in a chain was not checked', async () => {
   const { files, written } = await makeChain(2);
   const alone = { 'receipts/sent.json': files[written[1]!.path]! };
-  const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json');
+  const report = await verifyReceipt(memorySource(alone), 'receipts/sent.json', {});
   expect(report).toMatchObject({ verdict: 'sound', head: { digest: written[1]!.digest } });
   expect(report.findings.map(({ code }) => code)).toEqual(['receipt.ALONE']);
 });
