@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { memoryAccess, type RandomAccess } from '../../src/bytes/random-access.ts';
 import { createClient } from '../../src/client/client.ts';
+import { downloadPart } from '../../src/client/download-part.ts';
 import type { ClientOptions } from '../../src/client/options.ts';
 import { DrillproofError, TransportError } from '../../src/errors.ts';
 import { memorySource, type EvidenceSource } from '../../src/evidence/source.ts';
@@ -17,7 +18,7 @@ import { verifyExport } from '../../src/verify/export/export.ts';
 import { verifyPart } from '../../src/verify/part/part.ts';
 import { verifyReceipts } from '../../src/verify/receipts/receipts.ts';
 import { exportRef as servedRef } from '../faults/export-source.ts';
-import { exportRef, extended, TOKEN } from '../client/make.ts';
+import { exportRef, extended, HASH, partRef, TOKEN } from '../client/make.ts';
 import { makeExport, NOW } from '../support/evidence.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makePlace } from './scrub-place.ts';
@@ -108,6 +109,10 @@ const FUNCTIONS: Readonly<Record<string, (task: Task) => Promise<unknown>>> = {
     if (!signal.aborted) queueMicrotask(task.reading); // the random wait can be short
     return createSilentClient(task).backOff(new TransportError('transport.TIMEOUT', 'x'), 3, { signal });
   },
+  downloadPart: (task) =>
+    downloadPart(createHaltingClient(task), { ...partRef, digest: HASH, bytes: '9' }, new WritableStream(), {
+      signal: task.signal,
+    }),
   discoverExports: (task) =>
     discoverExports(createSilentClient(task), exportRef.projectId, { signal: task.signal }),
   'mirrorExport from a control plane': (task) =>

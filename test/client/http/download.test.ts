@@ -10,6 +10,7 @@ import {
   formatRangeHeader,
   parseStrongEtag,
 } from '../../../src/client/http/headers.ts';
+import { downloadPart } from '../../../src/client/download-part.ts';
 import type { HttpRead as Piece } from '../../../src/client/options.ts';
 import type { Answer } from '../../faults/server.ts';
 import { eachServer, failureOf, partRef, testClient } from '../make.ts';
@@ -173,5 +174,52 @@ describe('headers about bytes', () => {
     [null, undefined],
   ])('%s as a digest', (value, expected) => {
     expect(parseReprDigest(value)).toBe(expected);
+  });
+});
+
+const collector = () => {
+  const chunks: Uint8Array[] = [];
+  const ends: unknown[] = [];
+  const to = new WritableStream<Uint8Array>({
+    write: (chunk) => void chunks.push(chunk),
+    close: () => void ends.push('closed'),
+    abort: (reason) => void ends.push(reason),
+  });
+  return { to, chunks, ends };
+};
+const sending = (body: Uint8Array) =>
+  clientFor((_, response) => {
+    response.writeHead(200, { 'content-length': body.length });
+    response.end(body);
+  });
+
+describe('downloadPart', () => {
+  const part = { ...partRef, digest: digestOf(bytes), bytes: String(bytes.length) };
+  it('writes the bytes and closes the stream when size and digest match', async () => {
+    const { client } = await sending(bytes);
+    const { to, chunks, ends } = collector();
+    await downloadPart(client, part, to);
+    expect([Buffer.concat(chunks).toString(), ends]).toEqual(['the bytes of a part', ['closed']]);
+  });
+
+  it.each([
+    ['a byte more', Uint8Array.of(...bytes, 0), 'part.BYTES_MISMATCH'],
+    ['a byte less', bytes.subarray(1), 'part.BYTES_MISMATCH'],
+    ['nothing', new Uint8Array(), 'part.BYTES_MISMATCH'],
+    ['a changed byte', bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte)), 'part.DIGEST_MISMATCH'],
+  ])('aborts the stream when %s arrives', async (_, body, code) => {
+    const { client } = await sending(body);
+    const { to, ends } = collector();
+    expect(await failureOf(downloadPart(client, part, to))).toMatchObject({ code });
+    expect(ends).toMatchObject([{ code }]);
+  });
+
+  it('rejects with the reason of its signal and sends no request', async () => {
+    const { client, server } = await sending(bytes);
+    const reason = new Error('enough');
+    const options = { signal: AbortSignal.abort(reason) };
+    const { to, ends } = collector();
+    await expect(downloadPart(client, part, to, options)).rejects.toBe(reason);
+    expect([server.seen, ends]).toEqual([[], [reason]]);
   });
 });
