@@ -27,9 +27,9 @@ const PART_BYTES = 10 * 2 ** 10;
 /** Smaller parts, on average, are verified in this thread too, which needs less memory than another thread. */
 const SMALL_PART_BYTES = 256 * 2 ** 10;
 /** This thread verifies a small part only while more than this many wait for the others. */
-const LEAST_WAITING = 32;
+const LEAST_WAITING = 8;
 /** Parts in progress for each thread, so that batches of small parts fill. For digests, they are open files. */
-const AHEAD: Readonly<Record<Depth, number>> = { digest: 4, full: 64 };
+const AHEAD: Readonly<Record<Depth, number>> = { digest: 4, full: 16 };
 
 /**
  * Verifies an export in a folder, or in a bag, like `verifyExport`, with one thread per core (formats §1 to §4). The

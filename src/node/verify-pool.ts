@@ -45,9 +45,12 @@ type Waiting = {
 
 type Thread = { readonly worker: Worker; batch: readonly Waiting[] };
 
-/** The size of a batch, so that a message costs little in comparison with its work. */
+/**
+ * The size of a batch, so that a message costs little in comparison with its work. With 32 parts, more reports outlive the
+ * young generation: 10,000 parts take 6 % more CPU time and 9 MiB more.
+ */
 const BATCH_BYTES = 4 * 2 ** 20;
-const BATCH_PARTS = 32;
+const BATCH_PARTS = 8;
 /** Several times the memory that the largest accepted documents need. */
 const THREAD_MEMORY_MB = 2048;
 /** The default is 134 MB for each thread. V8 collects garbage when a third of it is full. */
