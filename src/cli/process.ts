@@ -10,8 +10,8 @@ type Stream = Omit<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'> & {
 };
 
 /**
- * Only servers gain from more memory. With these options of V8, verifying 10,000 parts needs half of it, in the same time:
- * the young generation does not grow, and the old one grows in small steps.
+ * With these options of V8, verifying 10,000 parts needs 150 MiB instead of 290, and 15 % more time: the young generation
+ * does not grow, and the old one grows in small steps. Servers gain from more memory.
  */
 const SMALL_HEAP = ['--semi-space-growth-factor=1', '--heap-growing-percent=20'];
 
