@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { makeExport, type ExportSource } from '../../faults/export-source.ts';
 import { cleanUp, source } from '../../mirror/make.ts';
@@ -49,6 +50,7 @@ it.each([
       await checkObjects();
     }
     expect(killed).toBeGreaterThan(0);
+    await setTimeout(1000); // S3 may still handle the last requests of the killed process, such as the start of an upload
     expect((await waitForEnd(startIn(server, bucket, options))).output).toBe('complete');
     expect(await checkObjects()).toBe(sample.files.size);
     expect(guard.refetched()).toEqual([]);
