@@ -116,7 +116,7 @@ export type Methods = {
       readonly attestation: Method<'evidence.exports.attestation'>;
       /** The archives of bundles. */
       readonly parts: {
-        /** Downloads one part, without a check of its bytes: `verifyPart` and `mirrorExport` check them. */
+        /** Downloads one part, without a check of its bytes: `downloadPart`, `verifyPart` and `mirrorExport` check them. */
         readonly download: Method<'evidence.exports.parts.download'>;
       };
       /** Reads one page of the local reports of an export; `localReports` of the client reads every page. */

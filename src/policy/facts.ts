@@ -1,7 +1,7 @@
 import type { ChallengeLedger } from '../verify/challenge/ledger.ts';
 import { checkReport } from '../verify/finding.ts';
 import * as z from 'zod/mini';
-import { type BundleReport, type ExportReport, type LocalReportReport } from '../verify/report.ts';
+import type { BundleReport, ExportReport, LocalReportReport } from '../verify/report.ts';
 import { bundleReportSchema, exportReportSchema } from '../verify/report-schema.ts';
 import type { Digest } from '../bytes/hash.ts';
 import { isCode } from '../codes/facts.ts';

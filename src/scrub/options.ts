@@ -3,7 +3,7 @@ import { canonicalBytes } from '../bytes/json/canonical.ts';
 import type { Digest } from '../bytes/hash.ts';
 import type { TrustStore } from '../trust/store.ts';
 import type { Depth } from '../verify/report.ts';
-import { type SecondOpinion, type VerifyOptions } from '../verify/options.ts';
+import type { SecondOpinion, VerifyOptions } from '../verify/options.ts';
 import type { PartThreads } from '../verify/part/listed-part.ts';
 import type { EvidenceSource, SourceFile } from '../evidence/source.ts';
 import type { Acknowledgement, InventoryRow } from '../mirror/inventory.ts';

@@ -12,6 +12,7 @@ import { fromUtf8, toUtf8 } from '../text/encoding.ts';
  * canonicalJson({ b: 1, a: [true] }) === '{"a":[true],"b":1}';
  */
 export function canonicalJson(value: unknown): string {
+  // `JSON.stringify` would call a toJSON that a program gave to all objects.
   const text = isOrdered(value, 0) && !('toJSON' in Object.prototype) ? JSON.stringify(value) : undefined;
   return text === undefined || text.includes(LONE_SURROGATE) ? render(value, 0) : text;
 }

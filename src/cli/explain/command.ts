@@ -118,19 +118,9 @@ const EXIT_WORDS = {
 
 function listAll(): Answer {
   const json = { kind: 'codes', codes: CODES.map(describeCode), checks: CHECK_IDS.map(describeCheck) };
-  const checks = CHECK_IDS.map(
-    (id) => `  ${id}
-      ${CHECK_TEXTS[id].sentence}
-`,
-  );
+  const checks = CHECK_IDS.map((id) => `  ${id}\n      ${CHECK_TEXTS[id].sentence}\n`);
   const line = `${countNoun(CODES.length, 'code')}, ${countNoun(CHECK_IDS.length, 'check')}`;
-  return [
-    json,
-    `${formatNamespaces()}
-checks
-${checks.join('')}`,
-    line,
-  ];
+  return [json, `${formatNamespaces()}\nchecks\n${checks.join('')}`, line];
 }
 
 const formatNamespaces = (): string =>

@@ -9,7 +9,7 @@ import {
   listMissingRules,
   REMOVED,
 } from '../../policy/explain.ts';
-import { type PolicyDocument, type Waiver } from '../../policy/document/document.ts';
+import type { PolicyDocument, Waiver } from '../../policy/document/document.ts';
 import { jsonTemplate, yamlTemplate } from '../../policy/template.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { momentMs } from '../../policy/document/values.ts';

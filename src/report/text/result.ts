@@ -6,7 +6,7 @@ import { allFindings } from '../../verify/finding.ts';
 import { clipEnd } from '../printable.ts';
 import { countCodes } from './findings.ts';
 import { listFailures, VERDICT_PAINT } from './headline.ts';
-import { type Paint } from './page.ts';
+import type { Paint } from './page.ts';
 import { describeBadDrills, isOutcomeCounted, partsOf, summarizeOutcomes } from './tally.ts';
 
 type LineName =

@@ -3,7 +3,7 @@ import { closeAfter } from '../../bytes/async.ts';
 import type { BuildAttempt, BuildAttemptState } from '../../contract/resources/build.ts';
 import { DrillproofError } from '../../errors.ts';
 import { toDigest } from '../model/ids.ts';
-import { type ServerContext } from '../model/context.ts';
+import type { ServerContext } from '../model/context.ts';
 import { holdBlobs } from '../blobs/blobs.ts';
 import { notFound } from '../http/envelope.ts';
 import { dropPieces } from './upload-pieces.ts';

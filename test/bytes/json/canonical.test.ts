@@ -45,6 +45,15 @@ it.each<[string, unknown, string]>([
   expect(canonicalJson(value)).toBe(form);
 });
 
+it('canonical JSON does not call a toJSON that all objects inherit', () => {
+  Reflect.defineProperty(Object.prototype, 'toJSON', { value: () => 'forged', configurable: true });
+  try {
+    expect(canonicalJson({ a: { b: 1 } })).toBe('{"a":{"b":1}}');
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'toJSON');
+  }
+});
+
 describe('a value that is not JSON data', () => {
   class Point {
     x = 1;
